@@ -31,7 +31,7 @@ pub use source_map::{
 };
 pub use text::print;
 
-use cpds::diagnostic::{Diagnostic, Diagnostics};
+use cpds::diagnostic::{Diagnostic, Diagnostics, plural};
 use cpds::{ReadError, Reading, Source};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -86,8 +86,7 @@ pub enum Assumption {
 impl fmt::Display for Assumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Assumption::CreatedThreads(limit) = self;
-        let plural = if *limit == 1 { "" } else { "s" };
-        write!(f, "at most {limit} created thread{plural} at a time")
+        write!(f, "at most {} at a time", plural(*limit, "created thread"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cuba-check MODEL EVIDENCE`: accepts evidence, or reports the condition that it violates.
 
 use cpds::Source;
-use cpds::diagnostic::printable_lines;
+use cpds::diagnostic::{plural, printable_lines};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
@@ -163,8 +163,7 @@ fn run(args: &Args) -> Result<String, Failure> {
     })?;
     Ok(match evidence {
         Evidence::Trace { contexts, .. } | Evidence::UnparsedTrace { contexts, .. } => {
-            let s = if contexts == 1 { "" } else { "s" };
-            format!("accepted: unsafe: a trace with {contexts} context{s} leads to a bad state")
+            format!("accepted: unsafe: a trace with {} leads to a bad state", plural(contexts, "context"))
         }
         Evidence::Certificate(certificate) => {
             let (tuples, states) = (certificate.tuples().len(), certificate.automaton.len());

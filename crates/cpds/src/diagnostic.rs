@@ -3,7 +3,7 @@
 //! Diagnostics are plain data. The command line prints them with the underlined text. [`ReadError`]
 //! prints one line for each, for other programs.
 
-pub use crate::message_text::{is_printable, nearest, printable, printable_lines, shortened};
+pub use crate::message_text::{is_printable, nearest, plural, printable, printable_lines, shortened};
 use std::fmt;
 
 /// A text with its name.

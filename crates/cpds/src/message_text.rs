@@ -1,4 +1,5 @@
-//! Text for messages: only visible characters, short texts, and the nearest name.
+//! Text for messages: only visible characters, short texts, numbers with their nouns, and the
+//! nearest name.
 
 use crate::names::is_invisible;
 
@@ -44,6 +45,12 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
+/// Writes a number with its noun: `1 state`, `2 states`.
+pub fn plural(n: impl ToString + Copy, one: &str) -> String {
+    let n = n.to_string();
+    format!("{n} {one}{}", if n == "1" { "" } else { "s" })
+}
+
 /// Returns the candidate that is most similar to `name`, if one is similar enough.
 ///
 /// A number is never suggested for a number, because most numbers are similar to each other.
@@ -80,6 +87,11 @@ mod tests {
             \u{34f}\u{115f}\u{17b5}\u{3164}\u{fe0f}";
         assert!(unseen.chars().all(|c| !is_printable(c)) && printable(unseen).is_ascii());
         assert!("aε⟨語é\u{301}→ \u{fffd}😀".chars().all(is_printable));
+    }
+
+    #[test]
+    fn only_one_is_singular() {
+        assert_eq!([0, 1, 2, 11].map(|n| plural(n, "state")), ["0 states", "1 state", "2 states", "11 states"]);
     }
 
     #[test]

@@ -138,6 +138,11 @@ pub(crate) enum Formula {
 }
 
 impl Graph {
+    /// Returns the largest number of results of any function.
+    pub(crate) fn most_results(&self) -> usize {
+        self.functions.iter().map(|function| function.results).max().unwrap_or(0)
+    }
+
     /// Returns the nodes after this one in the same call.
     pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
         let Node { step, next, .. } = &self.nodes[node];

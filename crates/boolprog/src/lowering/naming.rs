@@ -125,7 +125,7 @@ impl<'a> Naming<'a> {
                 let ReturnData { results, section, held, thread_locals } = &**handed;
                 // A shared state does not store the number of results: it writes the largest number
                 // of any function.
-                let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
+                let most = self.graph.most_results();
                 parts.push("return");
                 if most > 0 {
                     parts.text.push('=');

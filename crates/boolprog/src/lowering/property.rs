@@ -6,7 +6,7 @@ use crate::states::{Frame, Handover, Shared, Stop, Store, Valuation, evaluate};
 use crate::syntax::Dialect;
 use crate::text::parse_expression;
 use crate::threads::Threads;
-use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest, plural};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
 /// The bad states of a program.
@@ -168,10 +168,9 @@ impl PatternBuilder<'_> {
         let count = self.system.thread_count();
         let places: Vec<&str> = places.split(',').collect();
         if places.len() != count {
-            let plural = |count: usize| if count == 1 { "" } else { "s" };
             diagnostics.error(|| {
-                let (found, s) = (places.len(), plural(places.len()));
-                Diagnostic::error(format!("{found} place{s} for {count} thread{}", plural(count)))
+                let (places, threads) = (plural(places.len(), "place"), plural(count, "thread"));
+                Diagnostic::error(format!("{places} for {threads}"))
                     .at(Span { start: narrow(shared.len() + 1), ..whole }, "one for each thread")
                     .help(format!("the threads are, in this order: {}; `*` is anywhere", self.thread_names()))
             });

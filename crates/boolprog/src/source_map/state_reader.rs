@@ -8,7 +8,7 @@ use super::SourceMap;
 use super::state_text::results_text;
 use crate::graph::Step;
 use crate::states::{Frame, FrameKind, Handover, NumberSet, Running, Section, Shared};
-use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest, plural};
 use cpds::{Alphabet, Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId};
 
 /// The most candidates that a message lists.
@@ -97,7 +97,6 @@ impl<'t> StateReader<'_, 't> {
         let threads: Vec<ThreadId> = alone.map_or_else(|| self.system.threads().collect(), |thread| vec![thread]);
         let places = split(stacks, ',');
         if places.len() != threads.len() {
-            let plural = |n: usize, it: &str| format!("{n} {it}{}", if n == 1 { "" } else { "s" });
             let message = format!("{} for {}", plural(places.len(), "place"), plural(threads.len(), "thread"));
             let names: Vec<String> = threads.iter().map(|&thread| self.system.thread_name(thread)).collect();
             let help = format!("the threads are: {}; `-` is a thread that is not running", names.join(", "));

@@ -94,7 +94,7 @@ impl SourceMap {
             Handover::End => items.push("ending".to_owned()),
             Handover::Results(handed) => {
                 let ReturnData { results, section, held, thread_locals } = &**handed;
-                let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
+                let most = self.graph.most_results();
                 let mut parts: Vec<String> = (most > 0).then(|| results_text(results, most)).into_iter().collect();
                 parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, None));
                 parts.extend(self.locks(held).map(|(_, lock)| format!("holds {lock}")));

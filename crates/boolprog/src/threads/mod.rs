@@ -8,7 +8,7 @@
 mod creations;
 
 use crate::graph::{Graph, Step};
-use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, nearest};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, nearest, plural};
 use cpds::limits;
 use creations::creations;
 
@@ -111,9 +111,8 @@ fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagno
         1 => "one thread is created at most".to_owned(),
         _ => format!("{created} threads are created at most"),
     };
-    let plural = if limit == 1 { "" } else { "s" };
-    Diagnostic::warning(format!("a limit of {limit} created thread{plural} changes nothing: {why}"))
-        .about(Setting::Threads)
+    let limit = plural(limit, "created thread");
+    Diagnostic::warning(format!("a limit of {limit} changes nothing: {why}")).about(Setting::Threads)
 }
 
 /// Returns where the thread that a node creates starts.

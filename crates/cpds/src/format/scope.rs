@@ -3,7 +3,7 @@
 use super::name_lists::summary;
 use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
-use crate::message_text::{nearest, shortened};
+use crate::message_text::{nearest, plural, shortened};
 use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -151,10 +151,9 @@ impl<'a> Scope<'a> {
 
     fn report_wrong_number(&self, node: &StateNode, found: u64, threads: &[u32], diagnostics: &mut Diagnostics) {
         diagnostics.error(|| {
-            let plural = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
             let names: Vec<_> = threads.iter().take(8).map(|&p| self.programs[p as usize].0).collect();
             let more = if threads.len() > names.len() { ", …" } else { "" };
-            let (stacks, n) = (plural(found, "stack"), plural(threads.len() as u64, "thread"));
+            let (stacks, n) = (plural(found, "stack"), plural(threads.len(), "thread"));
             Diagnostic::error(format!("a state with {stacks} in a system with {n}"))
                 .at(node.span, format!("{stacks}, but {n}"))
                 .help(format!("write one stack for each of {}{more}; `-` is the empty stack", names.join(", ")))

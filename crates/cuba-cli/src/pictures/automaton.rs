@@ -2,9 +2,9 @@
 
 use crate::json;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
-use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::table::Table;
+use cpds::diagnostic::plural;
 use cpds::{SharedState, Symbol, ThreadId};
 use cuba::{ActionIndex, InnerRole, Psa, PsaState, TooLarge};
 use std::collections::{BTreeMap, HashSet};

@@ -1,10 +1,11 @@
 //! Diagnostics as text: the message, the underlined place in the source, and a hint.
 
 use crate::analysis::model::LoadedModel;
-use crate::text::numbers::plural;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
-use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Severity, Span, is_printable, printable, printable_lines};
+use cpds::diagnostic::{
+    Diagnostic, Diagnostics, Setting, Severity, Span, is_printable, plural, printable, printable_lines,
+};
 use std::fmt::Write as _;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use crate::analysis::exploration::{Exploration, level_letter};
 use crate::analysis::finding::{Check, Finding, Unconfirmed};
 use crate::analysis::phase::RunEnd;
-use crate::text::numbers::plural;
+use cpds::diagnostic::plural;
 use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, rung_names};
 
 impl Finding {

@@ -1,9 +1,9 @@
 //! The summary of a model, and the steps from one of its states.
 
 use crate::analysis::model::LoadedModel;
-use crate::text::numbers::plural;
 use crate::text::table::Table;
 use crate::text::terminal::fitted;
+use cpds::diagnostic::plural;
 use cpds::{ActionKind, Cpds, GlobalState};
 use std::fmt::Write as _;
 

@@ -44,12 +44,6 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// Formats a number with its noun: `1 state`, `2 states`.
-pub(crate) fn plural(n: impl ToString + Copy, one: &str) -> String {
-    let n = n.to_string();
-    format!("{n} {one}{}", if n == "1" { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,11 @@
 //! The overapproximations of an analysis in words, and why there is no answer.
 
 use crate::analysis::summary::{Summary, abridged};
-use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::table::Table;
 use crate::text::terminal::fitted;
 use boolprog::SourceMap;
+use cpds::diagnostic::plural;
 use cuba::{Between, Engine, Ladder, Level, Outcome, Reason, Rung, RungResult};
 use std::fmt::Write as _;
 

@@ -1,7 +1,6 @@
 //! Traces of Boolean programs as text: the statements, and the variables that each one changes.
 
 use crate::analysis::model::{LoadedModel, LoadedProgram};
-use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::style::{BOLD, DIM, WRONG, of_thread, paint};
 use crate::text::table::elided;
@@ -9,7 +8,7 @@ use crate::text::terminal::{cut, fitted, length};
 use boolprog::{
     BadStates, Change, HeldLock, ProgramStep, SourceFrame, SourceStep, StepKind, Synchronisation, SynchronisationEvent,
 };
-use cpds::diagnostic::Span;
+use cpds::diagnostic::{Span, plural};
 use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! The statistics of a search and of its evidence, in words.
 
 use crate::analysis::exploration::Exploration;
-use crate::text::numbers::{self, plural};
+use crate::text::numbers;
+use cpds::diagnostic::plural;
 use cpds_check::Evidence;
 use cuba::{Statistics, TimedEvidence};
 use std::time::Duration;

@@ -4,10 +4,9 @@ use crate::analysis::exploration::Exploration;
 use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::analysis::summary::Summary;
 use crate::text::finding::converged;
-use crate::text::numbers::plural;
 use boolprog::{BadStates, StepKind};
 use cpds::Wild;
-use cpds::diagnostic::printable;
+use cpds::diagnostic::{plural, printable};
 use cuba::{Conclusion, Proof, Reason};
 
 /// Formats the verdict of `cuba verify` if there is no answer.

@@ -16,13 +16,13 @@ use crate::running::machine;
 use crate::running::progress::Progress;
 use crate::running::run::Run;
 use crate::text::file_names::printable_path;
-use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::terminal::fitted;
 use crate::text::{program_trace, progress, pumping_loop, style, system_trace};
 use crate::verbs::exploration::{AnalysisSetup, explore};
 use crate::verbs::interim_results::InterimResults;
 use clap::Args;
+use cpds::diagnostic::plural;
 use cpds::{Cpds, Problem, Property, Stack, ThreadId, Wild};
 use cuba::checkpoint::StartPoint;
 use cuba::{

@@ -152,10 +152,7 @@ impl Parser<'_> {
             _ => {
                 self.at += 1;
                 let head = self.last();
-                let (open, closers): (_, &[&str]) = match self.dialect {
-                    Dialect::Paper => ("{", &["}"]),
-                    Dialect::Slam => ("begin", &["end"]),
-                };
+                let (open, closers) = self.brackets();
                 let opened = self.open(open)?;
                 let body = self.inside(closers);
                 let end = At(self.close(opened, closers[0]));

@@ -102,10 +102,7 @@ impl Parser<'_> {
     fn function(&mut self) -> Parsed<Function> {
         (self.closed, self.is_unclosed) = (Vec::new(), false);
         let head = self.head();
-        let (open, closers): (_, &[&str]) = match self.dialect {
-            Dialect::Paper => ("{", &["}"]),
-            Dialect::Slam => ("begin", &["end"]),
-        };
+        let (open, closers) = self.brackets();
         // The mistakes in the body are reported also if the head has a mistake.
         let opened = match &head {
             Ok(_) => self.open(open)?,
@@ -161,6 +158,14 @@ impl Parser<'_> {
         let expr = self.expression()?;
         self.expect(";", "an `enforce` ends with `;`")?;
         Ok(expr)
+    }
+
+    /// Returns the bracket that opens a block in this dialect, and those that close it.
+    pub(super) fn brackets(&self) -> (&'static str, &'static [&'static str]) {
+        match self.dialect {
+            Dialect::Paper => ("{", &["}"]),
+            Dialect::Slam => ("begin", &["end"]),
+        }
     }
 
     /// Takes a bracket that opens a block. Reports that of the other dialect.

@@ -1,9 +1,9 @@
 //! Prints the runs as an aligned table, as Markdown or as CSV.
 
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
-use crate::text::numbers::plural;
 use crate::text::style::{self, headed, paint};
 use crate::text::table::Table;
+use cpds::diagnostic::plural;
 use std::fmt::Write as _;
 
 /// The cell of an unknown or missing value.
