@@ -3,6 +3,7 @@
 //!
 //! Each process is this same program, started again.
 
+use std::convert::Infallible;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -43,9 +44,9 @@ fn run_process(hosts: &Hosts, process: usize, jobs: usize) {
     let network =
         cuba_cluster::connect::connect(settings, &mut |note| eprintln!("{note}")).expect("the processes connect");
     let make = |index, parts| Load { index, parts };
-    let lost = |loss: &cuba_cluster::Loss| {
+    let lost = |loss: &cuba_cluster::Loss| -> Infallible {
         eprintln!("{loss}");
-        1
+        std::process::exit(1)
     };
     if process != 0 {
         run::<Load>(network, make, lost).expect("threads");

@@ -2,8 +2,9 @@
 //!
 //! Each process starts its parts, one thread for each job. [`coordinate`] returns the
 //! [`Coordinator`] of all parts to process 0. [`run`] runs the parts of another process to the end.
-//! If a process is lost, every other process ends with the exit code that its caller chooses.
+//! If a process is lost, every other process calls a function of its caller, which ends it.
 
+use std::convert::Infallible;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -42,12 +43,12 @@ struct ProcessThreads<C: Send + 'static> {
 /// Starts the parts of process 0, and returns the coordinator of all parts.
 ///
 /// `make` creates a part from its number and the number of parts. `lost` is called once if a
-/// process is lost. It reports the loss and returns the exit code with which this process then
-/// ends.
+/// process is lost. It reports the loss and ends this process at once, so it does not return: the
+/// parts may wait for the lost process for ever.
 pub fn coordinate<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
-    lost: impl Fn(&Loss) -> i32 + Send + Sync + 'static,
+    lost: impl Fn(&Loss) -> Infallible + Send + Sync + 'static,
 ) -> io::Result<Coordinator<P>> {
     assert_eq!(network.settings.process, 0, "process 0 coordinates");
     let parts = network.settings.parts();
@@ -69,7 +70,7 @@ pub fn coordinate<P: Part>(
 pub fn run<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
-    lost: impl Fn(&Loss) -> i32 + Send + Sync + 'static,
+    lost: impl Fn(&Loss) -> Infallible + Send + Sync + 'static,
 ) -> io::Result<P::Command> {
     assert_ne!(network.settings.process, 0, "process 0 coordinates");
     Ok(start::<P>(network, make, lost, None)?.join())
@@ -133,12 +134,12 @@ impl<C: Send + 'static> ProcessThreads<C> {
 fn start<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
-    lost: impl Fn(&Loss) -> i32 + Send + Sync + 'static,
+    lost: impl Fn(&Loss) -> Infallible + Send + Sync + 'static,
     channels: Option<CoordinatorChannels<P>>,
 ) -> io::Result<ProcessThreads<P::Command>> {
     let Network { settings, data, heartbeat } = network;
     let (me, jobs) = (settings.process, settings.jobs);
-    let end = Box::new(move |loss: &Loss| std::process::exit(lost(loss)));
+    let end = Box::new(move |loss: &Loss| match lost(loss) {});
     let (heartbeat, heartbeat_threads) = Heartbeat::start(me, &settings.hosts, settings.silence, heartbeat, end)?;
 
     let mut hooks = Hooks::default();
@@ -208,7 +209,7 @@ mod tests {
         let hosts = Hosts::local(1).expect("there are free ports");
         let network = crate::connect::connect(Settings::new(hosts, 0, jobs, Vec::new()), &mut |_| ());
         let network = network.expect("there is no other process");
-        coordinate(network, |index, parts| Echo { index, parts }, |_| 1).expect("threads")
+        coordinate(network, |index, parts| Echo { index, parts }, |_| std::process::exit(1)).expect("threads")
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! request to join a run. Out: in process 0, access to the shares of all processes; in the others,
 //! the end of the run.
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -81,7 +82,7 @@ impl Transport for ClusterTransport {
         children.set_joined();
         let make = move |part, parts| SharePart(share(part, parts));
         let reporter = Arc::clone(&this_run);
-        let lost = move |loss: &Loss| -> i32 {
+        let lost = move |loss: &Loss| -> Infallible {
             let text = loss.to_string();
             if process == 0 { reporter.lost(&text) } else { reporter.other_lost(Some(&*text).filter(|_| !is_silent)) }
         };

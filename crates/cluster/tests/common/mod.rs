@@ -2,6 +2,7 @@
 //! environment variable.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -268,9 +269,9 @@ pub(crate) fn main() {
         eprintln!("error: {error}");
         std::process::exit(NOT_CONNECTED)
     });
-    let lost = |loss: &Loss| {
+    let lost = |loss: &Loss| -> Infallible {
         eprintln!("error: {loss}");
-        LOST
+        std::process::exit(LOST)
     };
     let process = task.process;
     let make = move |index, parts| {

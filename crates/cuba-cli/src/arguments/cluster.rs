@@ -75,21 +75,24 @@ impl ClusterArgs {
         self.arguments = Some(arguments.to_vec());
     }
 
-    /// Replaces this process by `cuba-cluster`, if the run has several processes and this program
-    /// has no transport. Then this does not return.
-    pub(crate) fn run_cluster_program(&self, run: &Run) -> Result<(), VerbError> {
+    /// Runs `cuba-cluster` instead of this program, if the run has several processes and this
+    /// program has no transport. Returns the exit code of `cuba-cluster` as the answer, unless this
+    /// process has been replaced.
+    pub(crate) fn run_cluster_program(&self, run: &Run) -> Result<Option<Answer>, VerbError> {
         if !self.is_wanted() || run.cluster.transport.is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
         let beside = std::env::current_exe().ok().map(|this| this.with_file_name(&name)).filter(|path| path.is_file());
         let mut command = std::process::Command::new(beside.unwrap_or_else(|| name.into()));
         command.args(run.arguments.iter().skip(1));
-        let error = replace_process(command);
-        Err(VerbError::Usage(format!(
-            "many processes need `{PROGRAM}`, which is neither beside this program nor on the PATH ({error}); install it with \
-             `cargo install --locked --path crates/cluster`"
-        )))
+        let code = run_instead(command).map_err(|error| {
+            VerbError::Usage(format!(
+                "many processes need `{PROGRAM}`, which is neither beside this program nor on the PATH ({error}); install it with \
+                 `cargo install --locked --path crates/cluster`"
+            ))
+        })?;
+        Ok(Some(Answer::silent(code)))
     }
 
     /// Returns whether process 0 on this machine has started this process.
@@ -170,8 +173,7 @@ impl ClusterArgs {
                 if end.is_done {
                     remove_shares();
                 }
-                let [stdout, remarks, errors] = [const { String::new() }; 3];
-                Err(Box::new(Answer { stdout, remarks, errors, code: end.code }))
+                Err(Box::new(Answer::silent(end.code)))
             }
             Err(why) => Err(refused(why)),
         }
@@ -205,16 +207,14 @@ fn first_64_bits(fingerprint: &str) -> u64 {
 
 /// Replaces this process by another program. Returns only if that fails.
 #[cfg(unix)]
-fn replace_process(mut command: std::process::Command) -> std::io::Error {
+fn run_instead(mut command: std::process::Command) -> std::io::Result<u8> {
     use std::os::unix::process::CommandExt as _;
-    command.exec()
+    Err(command.exec())
 }
 
-/// Runs another program and ends with its exit code. Returns only if that fails.
+/// Runs another program, and returns its exit code.
 #[cfg(not(unix))]
-fn replace_process(mut command: std::process::Command) -> std::io::Error {
-    match command.status() {
-        Ok(status) => std::process::exit(status.code().unwrap_or(crate::running::answer::exit::INTERNAL.into())),
-        Err(error) => error,
-    }
+fn run_instead(mut command: std::process::Command) -> std::io::Result<u8> {
+    let code = command.status()?.code();
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::running::answer::exit::INTERNAL))
 }

@@ -41,6 +41,11 @@ impl Answer {
         Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }
     }
 
+    /// Creates an answer without text, only with an exit code.
+    pub(crate) fn silent(code: u8) -> Self {
+        Answer { stdout: String::new(), remarks: String::new(), errors: String::new(), code }
+    }
+
     /// Adds the remark about a written file, or the error. The answer stays valid in both cases.
     pub(crate) fn wrote(&mut self, run: &Run, path: &Path, written: Result<String, String>) {
         run.files.remove_expected(path);

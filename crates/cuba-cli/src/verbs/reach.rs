@@ -51,7 +51,9 @@ const QUESTION_FULL: &str = "Which states R are reachable, with any number of co
 const MOST_LISTED: u128 = 10_000_000;
 
 pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
-    args.search.cluster.run_cluster_program(run)?;
+    if let Some(answer) = args.search.cluster.run_cluster_program(run)? {
+        return Ok(answer);
+    }
     let results = args.search.enforce_limits(run, quiet, not_converged, so_far);
     args.search.check_outputs(run, None, quiet)?;
     let loaded = args.search.model.load(run)?;

@@ -33,10 +33,13 @@ pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let (file, folder) = (printable_path(&args.file), Path::new(&resumed.header.folder));
     let cli = Cli::try_parse_from(&resumed.header.arguments);
     // `cuba-cluster` may take over. It must start in the current folder of this process.
-    match cli.as_ref().map(|cli| &cli.verb) {
+    let of_cluster_program = match cli.as_ref().map(|cli| &cli.verb) {
         Ok(Verb::Verify(verify)) => verify.search.cluster.run_cluster_program(run)?,
         Ok(Verb::Reach(reach)) => reach.search.cluster.run_cluster_program(run)?,
-        _ => {}
+        _ => None,
+    };
+    if let Some(answer) = of_cluster_program {
+        return Ok(answer);
     }
     let is_here = env::current_dir().is_ok_and(|here| here == folder);
     if !is_here {

@@ -47,7 +47,9 @@ pub(crate) struct Verify {
 }
 
 pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
-    args.search.cluster.run_cluster_program(run)?;
+    if let Some(answer) = args.search.cluster.run_cluster_program(run)? {
+        return Ok(answer);
+    }
     let file = printable_path(&args.search.model.file);
     let results = args.search.enforce_limits(run, quiet, not_verified, |summary, width| squeezed(summary, None, width));
     args.search.check_outputs(run, args.trace.as_ref(), quiet)?;
