@@ -1,7 +1,7 @@
 //! The verbs: one file for each command.
 //!
-//! In: the options of the verb and a [`Run`](crate::running::run::Run). Out: an
-//! [`Answer`](crate::running::answer::Answer), which `command_line` prints.
+//! In: the options of the verb and a [`Run`](crate::running::run::Run). Out: an `Answer`
+//! (`running/answer.rs`), which `command_line` prints.
 
 pub mod command_line;
 
