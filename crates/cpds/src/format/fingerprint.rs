@@ -5,8 +5,8 @@ use crate::Problem;
 use sha2::{Digest as _, Sha256};
 
 impl Problem {
-    /// Returns the name of the problem in evidence: a hash of the text of [`print_cpds`], which does
-    /// not depend on comments and layout.
+    /// Returns the name of the problem in evidence: a hash of the text of [`print_cpds`], which
+    /// does not depend on comments and layout.
     pub fn fingerprint(&self) -> String {
         let digest = Sha256::digest(print_cpds(self));
         digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))

@@ -11,8 +11,8 @@
 mod state_transfer;
 mod trace_queries;
 
-use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
-use crate::distributed::supersteps::Supersteps;
+use crate::distributed::protocol::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
+use crate::distributed::protocol::supersteps::Supersteps;
 use crate::encoding::StorageError;
 use crate::statistics::Statistics;
 use crate::tuning::Tuning;

@@ -11,15 +11,13 @@
 //! |---|---|
 //! | `coordinator` | the levels and waves of R_k; traces and states from all shares |
 //! | `share` | one share of the states; the replies to the commands |
-//! | `messages` | the commands, and the replies |
-//! | `supersteps` | the interface that runs one superstep of all shares |
+//! | `protocol` | the commands and the replies; the interface that runs one superstep of all shares |
 //! | `single_process` | an implementation of this interface without other processes |
 
 pub mod coordinator;
-pub mod messages;
+pub mod protocol;
 pub mod share;
 pub mod single_process;
-pub mod supersteps;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +25,8 @@ pub use crate::explicit::partition::owner::PartId;
 pub use crate::explicit::partition::wire_format::{Malformed, Sent};
 pub use crate::explicit::tables::system_ref::SystemRef;
 pub use coordinator::{Interrupted, Shares};
-pub use messages::{Begin, Command, Counters, Failure, LastContextMessage, Reply, ShareProgress, Word};
+pub use protocol::messages::{Begin, Command, Counters, Failure, LastContextMessage, Reply, ShareProgress, Word};
+pub use protocol::supersteps::{Elsewhere, Supersteps};
 pub use share::Share;
 pub use share::checkpoint::ShareStore;
 pub use single_process::SingleProcess;
-pub use supersteps::{Elsewhere, Supersteps};

@@ -13,7 +13,7 @@
 pub mod checkpoint;
 mod query_replies;
 
-use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
+use crate::distributed::protocol::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
 use crate::distributed::share::checkpoint::ShareStore;
 use crate::explicit::partition::owner::PartId;
 use crate::explicit::partition::wire_format::{Malformed, Reader, Writer};

@@ -2,10 +2,10 @@
 //!
 //! No network takes part, so tests can compare any partition with one exploration.
 
-use crate::distributed::messages::{Command, Failure, Reply};
+use crate::distributed::protocol::messages::{Command, Failure, Reply};
+use crate::distributed::protocol::supersteps::Supersteps;
 use crate::distributed::share::Share;
 use crate::distributed::share::checkpoint::ShareStore;
-use crate::distributed::supersteps::Supersteps;
 use crate::explicit::partition::owner::PartId;
 use crate::tuning::Tuning;
 use cpds::Cpds;

@@ -6,7 +6,8 @@
 //!
 //! The pairs of a wave are expanded in order, and their successors are numbered in the order in
 //! which they are found. One core does this pair by pair, here. Several cores do it in rounds
-//! (`explicit/parallel_exploration.rs`), in which states get the same numbers. So all counts are the same.
+//! (`explicit/parallel_exploration.rs`), in which states get the same numbers. So all counts are
+//! the same.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::tables::frontier::Pair;

@@ -1,10 +1,10 @@
 //! R_k and T(R_k), state by state.
 //!
 //! In: a system. Out: levels of states and of visible states (`reachable.rs`, `projection.rs`). One
-//! core explores wave by wave (`exploration.rs`), several cores in rounds (`parallel_exploration.rs`,
-//! with the work of one worker in `parallel/`), and several processes store one share of the states
-//! each (`part_exploration.rs`, with owners and blocks in `partition/`). States, stacks and steps are
-//! numbers in tables (`tables/`).
+//! core explores wave by wave (`exploration.rs`). Several cores explore in rounds
+//! (`parallel_exploration.rs`, with the work of one worker in `parallel/`). Several processes store
+//! one share of the states each (`part_exploration.rs`, with owners and blocks in `partition/`).
+//! States, stacks and steps are numbers in tables (`tables/`).
 
 mod expansion_counter;
 mod exploration;

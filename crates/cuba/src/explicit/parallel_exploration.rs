@@ -149,8 +149,9 @@ impl Reachable<'_> {
                 reopened: pairs.split_off_mut(..count(&reopened)).expect("for all"),
             });
         }
-        // Adds room for as many candidates as this round had. Here any core may take a shard. In the
-        // look-up each core has its own shards, and all would wait for the core whose shards grow.
+        // Adds room for as many candidates as this round had. Here any core may take a shard. In
+        // the look-up each core has its own shards, and all would wait for the core whose shards
+        // grow.
         let each = SHARDS / groups.len();
         let settle = |(number, (shards, group)): (usize, (&mut [Shard], &ShardGroup))| {
             group.settle(shards, words, first, &new);

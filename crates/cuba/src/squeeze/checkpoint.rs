@@ -8,7 +8,7 @@
 //! This file has the interface for callers, and decides when a search is saved. The saved form of
 //! the searches is in `squeeze/saved_search.rs`.
 
-use crate::distributed::supersteps::Elsewhere;
+use crate::distributed::protocol::supersteps::Elsewhere;
 use crate::encoding::{StorageError, read};
 use crate::squeeze::both_searches::Squeeze;
 use crate::squeeze::race::Side;

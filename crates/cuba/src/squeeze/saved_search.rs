@@ -4,7 +4,7 @@
 //! system.
 
 use crate::certificate::tuples::{SavedTuples, Tuples};
-use crate::distributed::messages::Failure;
+use crate::distributed::protocol::messages::Failure;
 use crate::encoding::{StorageError, write};
 use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::{CutOffExploration, SavedExploration};

@@ -38,28 +38,11 @@ pub fn cycles(src: &Path) -> Vec<String> {
 
 /// Returns the cycles of imports between the rooms, each with its files.
 pub fn cycles_in(sources: &Sources) -> Vec<String> {
-    cycles_of(&imports(&Modules::new(sources), str::to_owned))
-}
-
-/// Like [`cycles`], but a folder directly in `src` is one room with all its subfolders.
-///
-/// # Panics
-/// If the sources cannot be read.
-pub fn cycles_between_top_folders(src: &Path) -> Vec<String> {
-    let top = |room: &str| room.split('/').next().expect("a first part").to_owned();
-    cycles_of(&imports(&Modules::new(&sources(src)), top))
-}
-
-/// Returns the imports between rooms. `room` maps each folder to its room.
-fn imports(modules: &Modules<'_>, room: impl Fn(&str) -> String) -> Imports {
     let mut imports = Imports::new();
-    for (file, from, to) in modules.imports() {
-        let (from, to) = (room(from), room(to));
-        if from != to {
-            imports.entry(from).or_default().entry(to).or_default().insert(file.to_owned());
-        }
+    for (file, from, to) in Modules::new(sources).imports().into_iter().filter(|(_, from, to)| from != to) {
+        imports.entry(from.to_owned()).or_default().entry(to.to_owned()).or_default().insert(file.to_owned());
     }
-    imports
+    cycles_of(&imports)
 }
 
 fn sources(src: &Path) -> Sources {

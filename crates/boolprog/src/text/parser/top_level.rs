@@ -160,7 +160,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// Returns the bracket that opens a block of statements in this dialect, and those that close it.
+    /// Returns the bracket that opens a block in this dialect, and those that close it.
     pub(super) fn brackets(&self) -> (&'static str, &'static [&'static str]) {
         match self.dialect {
             Dialect::Paper => ("{", &["}"]),

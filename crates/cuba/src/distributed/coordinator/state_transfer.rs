@@ -5,8 +5,8 @@
 
 use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::Shares;
-use crate::distributed::messages::{Command, Failure, Reply};
-use crate::distributed::supersteps::Supersteps;
+use crate::distributed::protocol::messages::{Command, Failure, Reply};
+use crate::distributed::protocol::supersteps::Supersteps;
 use crate::explicit::partition::wire_format::Reader;
 use crate::explicit::tables::stack_table::{StackId, Stacks};
 use cpds::{GlobalState, SharedState};

@@ -5,8 +5,8 @@
 //! with an unknown shared state or symbol, or a reply of the wrong size, is a failure.
 
 use crate::distributed::coordinator::Shares;
-use crate::distributed::messages::{Command, Failure, LastContextMessage, Reply, Word, stack, word};
-use crate::distributed::supersteps::Supersteps;
+use crate::distributed::protocol::messages::{Command, Failure, LastContextMessage, Reply, Word, stack, word};
+use crate::distributed::protocol::supersteps::Supersteps;
 use crate::explicit::tables::stack_table::Stacks;
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::{BackwardSearch, LevelQueries, ThreadStart, TraceEnd};

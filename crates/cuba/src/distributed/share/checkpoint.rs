@@ -4,7 +4,7 @@
 //! shares are restored together. Each sender then sends its stacks again, and each receiver numbers
 //! them again.
 
-use crate::distributed::messages::Reply;
+use crate::distributed::protocol::messages::Reply;
 use crate::distributed::share::Share;
 use crate::encoding::{StorageError, read, write};
 use crate::explicit::partition::owner::PartId;

@@ -4,7 +4,7 @@
 //! wrong number of stacks. Stacks are named by their symbols. A stack that the share has not stored
 //! is in none of its states.
 
-use crate::distributed::messages::{LastContextMessage, Reply, Word, stack, word};
+use crate::distributed::protocol::messages::{LastContextMessage, Reply, Word, stack, word};
 use crate::distributed::share::Share;
 use crate::explicit::partition::wire_format::Writer;
 use crate::explicit::tables::stack_table::StackId;

@@ -1,7 +1,7 @@
 //! The same exploration in two ways: by one engine, and by shares.
 
 use crate::distributed::coordinator::{Interrupted, Shares};
-use crate::distributed::messages::Counters;
+use crate::distributed::protocol::messages::Counters;
 use crate::distributed::share::checkpoint::ShareStore;
 use crate::distributed::single_process::SingleProcess;
 use crate::distributed::tests::checkpoints::MemoryStore;

@@ -1,9 +1,9 @@
 //! Malformed blocks and invalid commands are failures. No share panics.
 
-use crate::distributed::messages::{Begin, Command, Failure, Reply};
+use crate::distributed::protocol::messages::{Begin, Command, Failure, Reply};
+use crate::distributed::protocol::supersteps::Supersteps;
 use crate::distributed::share::Share;
 use crate::distributed::single_process::SingleProcess;
-use crate::distributed::supersteps::Supersteps;
 use crate::distributed::tests::problems;
 use crate::explicit::partition::owner::PartId;
 use crate::explicit::partition::wire_format::Malformed;

@@ -2,7 +2,7 @@
 
 use crate::Fcr;
 use crate::distributed::coordinator::Shares;
-use crate::distributed::messages::Counters;
+use crate::distributed::protocol::messages::Counters;
 use crate::distributed::single_process::SingleProcess;
 use crate::distributed::tests::exploration::{ExplorationLimits, explore_in_one, explore_in_shares};
 use crate::distributed::tests::{crowds, problems};

@@ -120,8 +120,8 @@ impl ShardGroup {
         self.ends.clear();
     }
 
-    /// Writes the numbers of the new states into the index. The first new state of the round has the
-    /// number `first`.
+    /// Writes the numbers of the new states into the index. The first new state of the round has
+    /// the number `first`.
     pub(in crate::explicit) fn settle(&self, shards: &mut [Shard], words: usize, first: usize, new: &Marks) {
         let count = shards.len();
         for ((row, &slot), &candidate) in self.rows.chunks_exact(words).zip(&self.slots).zip(&self.candidates) {

@@ -3,7 +3,7 @@
 //! A superstep is complete when all shares have replied. The blocks that the shares send in one
 //! superstep arrive before the next one.
 
-use crate::distributed::messages::{Command, Failure, Reply};
+use crate::distributed::protocol::messages::{Command, Failure, Reply};
 use std::sync::Arc;
 
 /// Runs supersteps of all shares.
