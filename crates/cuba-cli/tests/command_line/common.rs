@@ -1,7 +1,7 @@
 //! Runs the binaries `cuba` and `cuba-check`.
 
+use boon::{Compiler, SchemaIndex, Schemas};
 use cpds_testing::corpus::repository;
-use jsonschema::Validator;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -97,22 +97,24 @@ pub(crate) fn done(args: &[&str]) -> String {
 
 /// Checks that the output of `--json` fits its published schema.
 pub(crate) fn fits(schema: &str, object: &Value, what: &str) {
-    let validator = validator(schema);
-    validator.validate(object).unwrap_or_else(|e| panic!("{what}: {e}"));
-    assert!(!validator.is_valid(&Value::Null), "the schema asks for something");
+    let (schemas, index) = &*compiled(schema);
+    schemas.validate(object, *index).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert!(schemas.validate(&Value::Null, *index).is_err(), "the schema asks for something");
 }
 
-/// Returns the validator of a published schema. Each is built once, which takes longer than most
-/// uses.
-fn validator(schema: &str) -> Arc<Validator> {
-    static VALIDATORS: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
-    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let build = || {
+/// Returns a published schema, compiled. Each is compiled once.
+fn compiled(schema: &str) -> Arc<(Schemas, SchemaIndex)> {
+    static COMPILED: Mutex<BTreeMap<String, Arc<(Schemas, SchemaIndex)>>> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let compile = || {
         let path = repository().join(format!("docs/schema/{schema}.schema.json"));
         let text = fs::read_to_string(path).unwrap();
-        Arc::new(jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap())
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.add_resource("schema.json", serde_json::from_str(&text).unwrap()).unwrap();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        Arc::new((schemas, index))
     };
-    Arc::clone(validators.entry(schema.to_owned()).or_insert_with(build))
+    Arc::clone(compiled.entry(schema.to_owned()).or_insert_with(compile))
 }
 
 /// Runs `cuba` on a model that is written to a file first.

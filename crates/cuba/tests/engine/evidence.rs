@@ -133,7 +133,7 @@ fn intersections_with_interchangeable_threads() {
 #[test]
 fn random_systems_with_every_configuration() {
     let (found, configurations, turn) = (RefCell::new(BTreeMap::new()), configurations(), Cell::new(0));
-    law_on(&shapes(), 500, |problem| {
+    law_on(&shapes(), 300, |problem| {
         // The default configuration, and three others in turns.
         turn.set(turn.get() % (configurations.len() - 3) + 1);
         check_with(&configurations[..1], problem, &mut found.borrow_mut());
@@ -154,7 +154,7 @@ fn random_systems_with_every_configuration() {
 fn changed_certificates() {
     let counts: RefCell<BTreeMap<&str, [usize; 2]>> = RefCell::default();
     let at = Cell::new(0_usize);
-    law_on(&shapes(), 300, |problem| {
+    law_on(&shapes(), 200, |problem| {
         let levels = oracle::levels(problem.system(), 3, 4);
         let reached = levels.reachable.last().expect("R_0");
         let rungs = [Rung::Z, Rung::MatchedZ, Rung::Abstract(1)].map(Ladder::Only);
@@ -200,7 +200,7 @@ fn changed_certificates() {
 #[test]
 fn no_certificate_is_accepted_for_an_unsafe_system() {
     let (tried, configurations, turn) = (Cell::new(0), configurations(), Cell::new(0));
-    law_on(&shapes(), 400, |problem| {
+    law_on(&shapes(), 250, |problem| {
         if oracle::levels(problem.system(), 3, 4).first_violation(problem).is_none() {
             return false;
         }

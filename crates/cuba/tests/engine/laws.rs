@@ -102,7 +102,7 @@ fn by_definition(problem: &Problem, explored: &Explored) -> Levels {
 
 #[test]
 fn the_explicit_engine_has_the_levels_of_the_oracle() {
-    let worth_it = law(2500, |problem| {
+    let worth_it = law(1500, |problem| {
         let explored = explore(problem, true);
         let levels = by_definition(problem, &explored);
         for k in 0..explored.states.len() {
@@ -136,7 +136,7 @@ fn expansions_are_the_steps_of_r() {
 
 #[test]
 fn symmetry_does_not_change_the_levels() {
-    let worth_it = law(2000, |problem| {
+    let worth_it = law(1200, |problem| {
         let (on, off) = (explore(problem, true), explore(problem, false));
         // With symmetry there are fewer states, so the exploration may reach a later level.
         for (on, off) in on.states.iter().zip(&off.states) {
@@ -162,7 +162,7 @@ fn symmetry_does_not_change_the_levels() {
 
 #[test]
 fn z_is_that_of_the_definition_and_contains_all_visible_states() {
-    law(2000, |problem| {
+    law(1200, |problem| {
         let (z, naive) = (z(problem, true), overapproximation(problem.system()));
         assert_eq!(z.states(), naive.z);
         assert_eq!(z.generators(), naive.generators);
@@ -184,7 +184,7 @@ fn z_is_that_of_the_definition_and_contains_all_visible_states() {
 #[test]
 fn both_generator_tests_succeed_exactly_if_all_of_z_is_reached() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
-    law(2500, |problem| {
+    law(1500, |problem| {
         let explored = explore(problem, true);
         let z = z(problem, true);
         let mut sequence = ObservationSequence::default();
@@ -232,7 +232,7 @@ fn kind(conclusion: &Conclusion) -> String {
 fn verdicts_are_those_of_the_oracle() {
     let (safe, unsafe_, unknown) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
-    law(2500, |problem| {
+    law(1500, |problem| {
         let found = verify(problem, true);
         match &found.conclusion {
             Conclusion::Unsafe { trace, pattern } => {
@@ -268,7 +268,7 @@ fn verdicts_are_those_of_the_oracle() {
         true
     });
     let (safe, unsafe_, unknown) = (safe.get(), unsafe_.get(), unknown.get());
-    assert!(safe > 100 && unsafe_ > 100 && unknown > 5, "{safe} safe, {unsafe_} unsafe, {unknown} unknown");
+    assert!(safe > 100 && unsafe_ > 100 && unknown > 2, "{safe} safe, {unsafe_} unsafe, {unknown} unknown");
 }
 
 /// Results do not depend on the order of threads, on numbers, or on which threads share a program.

@@ -203,7 +203,7 @@ fn other_numbers_change_nothing() {
 #[test]
 fn verdicts_are_those_of_the_explicit_engine() {
     let (safe, unsafe_, wild) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    law_on(&shapes(), 2500, |problem| {
+    law_on(&shapes(), 1500, |problem| {
         if Fcr::new(problem.system()).holds() != Some(true) || problem.property().bad.is_empty() {
             return false;
         }
