@@ -105,16 +105,17 @@ pub(crate) fn fits(schema: &str, object: &Value, what: &str) {
 /// Returns a published schema, compiled. Each is compiled once.
 fn compiled(schema: &str) -> Arc<(Schemas, SchemaIndex)> {
     static COMPILED: Mutex<BTreeMap<String, Arc<(Schemas, SchemaIndex)>>> = Mutex::new(BTreeMap::new());
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ready = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let compile = || {
         let path = repository().join(format!("docs/schema/{schema}.schema.json"));
         let text = fs::read_to_string(path).unwrap();
-        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        let mut all = Schemas::new();
+        let mut compiler = Compiler::new();
         compiler.add_resource("schema.json", serde_json::from_str(&text).unwrap()).unwrap();
-        let index = compiler.compile("schema.json", &mut schemas).unwrap();
-        Arc::new((schemas, index))
+        let index = compiler.compile("schema.json", &mut all).unwrap();
+        Arc::new((all, index))
     };
-    Arc::clone(compiled.entry(schema.to_owned()).or_insert_with(compile))
+    Arc::clone(ready.entry(schema.to_owned()).or_insert_with(compile))
 }
 
 /// Runs `cuba` on a model that is written to a file first.
