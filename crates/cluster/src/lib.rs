@@ -6,7 +6,7 @@
 //! 2. [`connect`](connect::connect) connects the processes, and checks that all have the same
 //!    question;
 //! 3. [`coordinate`](supersteps::coordinate) in process 0, and [`run`](supersteps::run) in all
-//!    others, run supersteps with one [`Part`] for each job.
+//!    others, run supersteps with one [`Part`] for each worker.
 //!
 //! If one process is lost, the run ends in all others, without an answer.
 //! Connections are neither encrypted nor authenticated: use trusted networks only.

@@ -1,9 +1,9 @@
-//! The computation of one job in a run: the commands that it takes, and the blocks that it sends.
+//! The computation of one worker in a run: its commands, and the blocks that it sends.
 
 use timely::ExchangeData;
 
-/// One part of the computation. Each job of each process is a part with its own thread. Parts are
-/// numbered from 0.
+/// One part of the computation. Each worker of each process is a part with its own thread. Parts
+/// are numbered from 0.
 pub trait Part: 'static {
     /// A command from process 0. All parts receive the same one.
     type Command: ExchangeData + Clone;

@@ -1,8 +1,8 @@
 //! Supersteps: all parts compute, and the blocks that they send arrive before the next superstep.
 //!
-//! Each process starts its parts, one thread for each job. [`coordinate`] returns the
-//! [`Coordinator`] of all parts to process 0. [`run`] runs the parts of another process to the end.
-//! If a process is lost, every other process calls a function of its caller, which ends it.
+//! Each process starts its parts, one for each worker. [`coordinate`] returns the [`Coordinator`]
+//! of all parts to process 0. [`run`] runs the parts of another process to the end. If a process is
+//! lost, every other process calls a function of its caller, which ends it.
 
 use std::convert::Infallible;
 use std::io;

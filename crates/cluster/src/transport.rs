@@ -1,8 +1,8 @@
 //! The [`Transport`] of cuba for many processes.
 //!
-//! Each process stores some shares of the states, and each share is a part in the supersteps. In: a
-//! request to join a run. Out: in process 0, access to the shares of all processes; in the others,
-//! the end of the run.
+//! Each process runs some parts, and each part stores one share of the states. In: a request to
+//! join a run. Out: in process 0, access to the shares of all processes; in the others, the end of
+//! the run.
 
 use std::convert::Infallible;
 use std::io;

@@ -6,7 +6,7 @@
 //!
 //! This crate depends on `cpds` for what a system is, and on no code that finds evidence. It has
 //! its own step relation, written from §2.1 of the paper, and its own automata. The front file of
-//! `certificate/` states the certificate's conditions, and `replay.rs` checks traces. Evidence in
+//! `conditions/` states the certificate's conditions, and `replay.rs` checks traces. Evidence in
 //! files is untrusted: `json.rs` reads it within the limits of `limited_text.rs`.
 
 mod conditions;

@@ -1,5 +1,5 @@
 //! Limits on the text of evidence: its length, and the length of each string and list in it. They
-//! prevent that a text fills the memory.
+//! prevent a text from filling the memory.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fmt::{self, Formatter};

@@ -1,4 +1,4 @@
-//! Diagnostics: a mistake in a text, its place, and how to correct it.
+//! Diagnostics: a mistake in a text, its position, and how to correct it.
 //!
 //! Diagnostics are plain data. The command line prints them with the underlined text. [`ReadError`]
 //! prints one line for each, for other programs.
@@ -50,7 +50,7 @@ impl Source {
         Err(ReadError::new(vec![lossy], error))
     }
 
-    /// Returns the line and the column of a place, both counted from 1. Columns count characters.
+    /// Returns the line and the column of a position, counted from 1. Columns count characters.
     pub fn position(&self, offset: u32) -> (usize, usize) {
         let before = self.text.get(..offset as usize).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -116,9 +116,9 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The mistake, in one line, in lower case.
     pub message: String,
-    /// The place, and the text at the place.
+    /// The position, and the text at the position.
     pub label: Option<(Span, String)>,
-    /// A second place that explains the first one.
+    /// A second position that explains the first one.
     pub related: Option<(Span, String)>,
     /// How to correct it.
     pub help: Option<String>,
@@ -129,25 +129,25 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Makes an error without a place.
+    /// Makes an error without a position.
     pub fn error(message: impl Into<String>) -> Self {
         let (severity, message) = (Severity::Error, message.into());
         Diagnostic { severity, message, label: None, related: None, help: None, about: None, settings: Vec::new() }
     }
 
-    /// Makes a warning without a place.
+    /// Makes a warning without a position.
     pub fn warning(message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
     }
 
-    /// Sets the place.
+    /// Sets the position.
     #[must_use]
     pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
         self.label = Some((span, label.into()));
         self
     }
 
-    /// Sets the second place.
+    /// Sets the second position.
     #[must_use]
     pub fn see(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related = Some((span, label.into()));

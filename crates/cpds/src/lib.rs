@@ -46,8 +46,8 @@
 //! ```
 //!
 //! A [`Problem`] is a system and a property. Its [`Cpds`] is well-formed. A mistake in the text,
-//! such as a symbol that the thread does not declare, is reported with its place, and there is no
-//! system.
+//! such as a symbol that the thread does not declare, is reported with its position, and there is
+//! no system.
 //!
 //! ```
 //! let text = "shared 0\n init 0|a\n thread P { symbols b }";

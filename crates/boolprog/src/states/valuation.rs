@@ -1,8 +1,8 @@
 //! Valuations: values of variables, of which some are open, and the values of expressions.
 //!
 //! A variable that may have any value stays open until a step reads it. Then the step chooses a
-//! value, and the variable keeps it. So a store with open variables stands for all stores that
-//! agree with it on the other variables, and each of these stores is possible ([design
+//! value, and the variable keeps it. So a valuation with open variables stands for all valuations
+//! that agree with it on the other variables, and each of these valuations is possible ([design
 //! note](../../../../docs/design/009-programs-as-systems.md)).
 
 use super::NumberSet;

@@ -1,5 +1,8 @@
 //! The syntax tree of a Boolean program (docs/boolean-programs.md), for both dialects.
 //!
+//! In: declarations, functions and statements, from the parser or from code. Out: the tree, which
+//! the printer and the lowering read.
+//!
 //! Names are not resolved. Two trees are equal if the programs are equal; positions in the text and
 //! statement ids do not count.
 //!
@@ -36,7 +39,7 @@ impl PartialEq for At {
 
 impl Eq for At {}
 
-/// No place yet.
+/// No position yet.
 impl Default for At {
     fn default() -> Self {
         At(Span { source: 0, start: 0, end: 0 })

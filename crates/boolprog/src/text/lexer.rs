@@ -1,7 +1,7 @@
 //! Tokens of the text of a Boolean program.
 //!
 //! Comments are skipped, except for comments such as `// file main.c line 12`. In these, SatAbs
-//! writes the place from which it has made the next statement.
+//! writes the position in the C program from which it has made the next statement.
 
 use crate::syntax::Origin;
 use crate::syntax::limits::MOST_TOKENS;

@@ -1,8 +1,8 @@
 //! Checks that a syntax tree that was built in code has the properties that the grammar ensures for
 //! a parsed tree.
 //!
-//! Then the tree can be printed. It has no places before that, so these diagnostics have none. All
-//! other checks come after printing, and their diagnostics have places in the printed text.
+//! Then the tree can be printed. It has no positions before that, so these diagnostics have none.
+//! All other checks come after printing, and their diagnostics have positions in the printed text.
 
 use super::keywords::{is_constant, is_keyword};
 use super::lexer::is_name;

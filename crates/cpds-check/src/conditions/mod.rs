@@ -9,6 +9,9 @@
 //! the certificate lists (`visible_list.rs`). `docs/evidence.md` has the same conditions for
 //! authors of other checkers.
 //!
+//! In: a problem and a certificate. Out: acceptance if every condition is met, and otherwise a
+//! condition that is not met.
+//!
 //! # How (ii) is checked, and why that is sufficient
 //! The image of a tuple under an action of thread i is ⟨q'|L₁,…,L',…,Lₙ⟩. Take all tuples with
 //! shared state q' in which each language, except for the i-th one, includes that of the image. If

@@ -4,10 +4,11 @@
 //! known, they are T(R_k) for the last k. There is an edge from t to t' if a state s of R_k with
 //! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # What may not be concluded If R_k is all of R, the edges are all steps of R. If only T(R_k) is
-//! all of T(R), a pop may be missing: it depends on the symbol under the top
-//! (`cuba::revealed_symbols`), and R may have more such symbols. All other steps depend only on t.
-//! So the title says that the graph has every step only if the proof has no further step.
+//! # What may not be concluded
+//! If R_k is all of R, the edges are all steps of R. If only T(R_k) is all of T(R), a pop may be
+//! missing: it depends on the symbol under the top (`cuba::revealed_symbols`), and R may have more
+//! such symbols. All other steps depend only on t. So the title says that the graph has every step
+//! only if the proof has no further step.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::LoadedModel;

@@ -2,7 +2,8 @@
 //!
 //! Another program, `cuba-cluster`, is this command line with a [`Transport`]. So `cuba` itself
 //! does not depend on a transport. Process 0 runs the analysis and answers. All processes store
-//! shares of the states (`distributed/share.rs`), and all end with the exit code of process 0.
+//! shares of the states (`distributed/share.rs` of `cuba`), and all end with the exit code of
+//! process 0.
 
 use crate::running::answer::exit;
 use crate::running::lock::lock;

@@ -1,4 +1,4 @@
-//! The results of a run so far. The guard prints them if a limit ends the run (`guard.rs`).
+//! The results of a run so far. The guard prints them if a limit ends the run (`running/guard.rs`).
 //!
 //! During the search, they come from events. At the end of the search, the analysis replaces them.
 //! They are never an answer, because an answer needs checked evidence.

@@ -5,11 +5,12 @@
 //! a second thread, or for tuples that overlap.
 //!
 //! # Why no step leads out of the merged tuples
-//! Let r be a state without one thread, and W(r) the stacks that this thread may have with r. A
-//! step of the thread leads from W(r) into W(r'), where r' differs from r only in the shared state.
-//! A step of another thread leads from r to some r' for each stack of the thread, so W(r) ⊆ W(r').
-//! Hence no step leads out of the tuples ⟨W(r), r⟩. The thread, or the group of interchangeable
-//! threads, is the one for which the fewest tuples remain.
+//! Choose one thread. Let r be a state from which the stack of this thread is removed, and let W(r)
+//! be the set of stacks that the thread may have together with r. A step of the thread leads from
+//! W(r) into W(r'), where r' differs from r only in the shared state. A step of another thread
+//! leads from r to some r' for each stack of the thread, so W(r) ⊆ W(r'). Hence no step leads out
+//! of the tuples ⟨W(r), r⟩. The chosen thread, or group of interchangeable threads, is the one for
+//! which the fewest tuples remain.
 //!
 //! For a shared state q, let W_i(q) be the stacks that thread i may have with q. If for each q
 //! every combination of stacks from W_1(q), …, W_n(q) is a state, then one tuple for each q is

@@ -1,4 +1,4 @@
-//! One share of the states of R_k, and its part of each superstep.
+//! One share of the states of R_k, and what it does in each superstep.
 //!
 //! A share is an exploration (`explicit/reachable.rs`) that stores only the states that its part
 //! owns. It sends other states to their owners (`explicit/partition/outbox.rs`). A superstep takes

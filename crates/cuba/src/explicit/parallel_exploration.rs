@@ -5,17 +5,18 @@
 //!    waits for the group of shards of the index to which its hash belongs.
 //! 2. Steps that are not in the cache are computed, pair by pair, in order. Then the pieces that
 //!    lack them take their steps again.
-//! 3. For each group, a worker looks up its candidates, in order. New states get preliminary
-//!    numbers in the group.
+//! 3. For each group of shards, a worker looks up its candidates, in order. New states get
+//!    preliminary numbers in the group of shards.
 //! 4. For each piece, a worker writes the new states as rows, in the order of the candidates, and
-//!    computes their tops. At the same time, for each group, a worker writes their final numbers
-//!    into the index, and adds room for the next round.
+//!    computes their tops. At the same time, for each group of shards, a worker writes their final
+//!    numbers into the index, and adds room for the next round.
 //!
 //! Between rounds, the new visible states are inserted.
 //!
 //! The result is that of one worker (`explicit/exploration.rs`): each state gets the same number.
 //! No phase needs a lock: a worker writes only its own data, and reads shared data. (The masks of
-//! threads that reached a state are shared, but only the group of the state writes its mask.)
+//! threads that reached a state are shared, but only the worker for the group of shards of the
+//! state writes its mask.)
 
 use crate::explicit::parallel::busy_workers::with_busy_workers;
 use crate::explicit::parallel::marks::Marks;

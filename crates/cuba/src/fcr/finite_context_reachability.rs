@@ -59,9 +59,9 @@ pub enum ContextFiniteness {
 pub enum FinitenessProof {
     /// The program has no pumping heads (Thm. 17).
     Theorem17,
-    /// `None` of its pumping heads is in the intersection of these rungs, often only one.
+    /// None of its pumping heads is in the intersection of these rungs, often only one.
     Bounded(Vec<Rung>),
-    /// `None` of its pumping heads is in T(R). (T(R_k)) has collapsed, so T(R) is computed.
+    /// None of its pumping heads is in T(R). (T(R_k)) has collapsed, so T(R) is computed.
     Collapsed,
 }
 

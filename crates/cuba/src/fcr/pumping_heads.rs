@@ -16,8 +16,8 @@
 //!   stacks above v, or it pops down to one of finitely many ⟨q'|v⟩ and reaches infinitely many
 //!   states from there. By induction on the stack, it reaches infinitely many stacks above some
 //!   head. (There are finitely many ⟨q|ε⟩, and one action from each leads to finitely many heads.)
-//!   Some of these stacks have more calls on each other than there are heads. So two of the calls
-//!   lead to the same head. This is a pumping head, and the context reaches it.
+//!   Some of these stacks have more open calls than there are heads. So two of the calls lead to
+//!   the same head. This is a pumping head, and the context reaches it.
 //!
 //! # Theorem 17
 //! If there are no pumping heads, every R_k is finite. The converse does not hold, since a pumping

@@ -1,4 +1,4 @@
-//! A_d: abstract symbolic states, an overapproximation of T(R) that usually gets tighter with d.
+//! A_d: tuples of widened languages, an overapproximation of T(R), usually tighter for larger d.
 //!
 //! The exploration is that of S_k (`symbolic/levels.rs`), with one difference: after each post*,
 //! every language is widened. Widening merges the states of its automaton that agree to depth d

@@ -5,9 +5,10 @@
 //! upper search.
 //!
 //! # States first, then tuples
-//! The caller may choose the engine. Otherwise, if every context is finite, the levels are sets of
-//! states. If these do not fit into their memory, the search starts again with tuples. Each level
-//! that is computed again must have as many visible states as before.
+//! The caller may choose the engine. Otherwise, if it is known before the search that every context
+//! is finite, the levels are sets of states; if not, they are sets of tuples. If the states do not
+//! fit into their memory, the search starts again with tuples. Each level that is computed again
+//! must have as many visible states as before.
 
 use crate::cancel::Halt;
 use crate::limits::Unfinished;

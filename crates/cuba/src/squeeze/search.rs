@@ -1,10 +1,10 @@
 //! The search (paper §3, §4, §6, Alg. 3): the choice of the engine, both searches side by side, and
 //! their conclusion.
 //!
-//! The lower search computes R_k for k = 0, 1, …: as states if finite context reachability holds,
-//! and otherwise as S_k, tuples with T(S_k) = T(R_k) (`squeeze/lower_search.rs`). The upper search
-//! computes the rungs of the ladder (`overapproximation/ladder.rs`) one by one, and their
-//! intersection (`squeeze/upper_search.rs`).
+//! The lower search computes R_k for k = 0, 1, …: as states if finite context reachability is known
+//! to hold before the search, and otherwise as S_k, tuples with T(S_k) = T(R_k)
+//! (`squeeze/lower_search.rs`). The upper search computes the rungs of the ladder
+//! (`overapproximation/ladder.rs`) one by one, and their intersection (`squeeze/upper_search.rs`).
 //!
 //! # Conclusions
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.

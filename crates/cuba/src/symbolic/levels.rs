@@ -1,8 +1,8 @@
 //! S_k and T(S_k): the levels of R_k as tuples of stack languages (paper §6, App. E).
 //!
-//! A symbolic state ⟨q|L₁,…,Lₙ⟩ stands for all ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread i
-//! leads from it to ⟨q'|L₁,…,L',…,Lₙ⟩ for each shared state q' that post\* of ⟨q|L_i⟩ reaches,
-//! where L' has the stacks that it reaches with q'.
+//! A tuple ⟨q|L₁,…,Lₙ⟩ stands for all ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread i leads
+//! from it to ⟨q'|L₁,…,L',…,Lₙ⟩ for each shared state q' that post\* of ⟨q|L_i⟩ reaches, where L'
+//! has the stacks that it reaches with q'.
 //!
 //! # Covered tuples
 //! A tuple covers another tuple if its languages include the languages of the other tuple,

@@ -1,4 +1,4 @@
-//! T(S_k): projects each symbolic state to {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
+//! T(S_k): projects each tuple to {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
 //!
 //! Only sorted visible states are stored, since the order of interchangeable threads is irrelevant.
 //! So the product is computed group by group, and not thread by thread: for r threads with the same

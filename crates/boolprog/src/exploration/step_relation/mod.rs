@@ -7,10 +7,12 @@
 //! created threads. A stack symbol is a [`Frame`]: a place, its local variables, and the locks and
 //! the atomic section of the thread.
 //!
-//! A pop cannot change the symbol below the top. So a return takes two actions. The first one
-//! stores the results in the shared state ([`Handover`]). The second one is a step of the caller's
-//! frame, which awaits the results and takes them. Between the two, no other thread can take a
-//! step: only the returning thread has an awaiting frame on top.
+//! A pop cannot change the symbol below the top. So a return takes two actions if it may pass
+//! something to the caller: results, thread-local variables, locks, the atomic section, or the end
+//! of the thread. The first action stores these in the shared state ([`Handover`]). The second one
+//! is a step of the caller's frame, which awaits and takes them. Between the two, no other thread
+//! can take a step: only the returning thread has an awaiting frame on top. Every other return
+//! takes one action. The function determines which kind its returns are (`hands_over`).
 
 mod thread_step;
 

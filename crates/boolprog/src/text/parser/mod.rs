@@ -3,8 +3,8 @@
 //! In: a text. Out: a syntax tree, diagnostics, and the words that the parser did not understand.
 //!
 //! After a mistake the parser continues after the next `;`, or at the next bracket (`recovery.rs`).
-//! It reports at most one error for each statement, each declaration and each head of a function.
-//! For constructs of C, the error says what to write instead (`c_habits.rs`).
+//! It reports at most one error for each statement, each declaration and each first line of a
+//! function. For constructs of C, the error says what to write instead (`c_habits.rs`).
 
 mod c_habits;
 mod expression;

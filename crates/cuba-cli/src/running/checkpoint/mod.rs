@@ -3,11 +3,11 @@
 //! In: the states of both searches, as bytes. Out: a file, from which a later run starts.
 //!
 //! The file (`format.rs`) has a header with the run to which it belongs (`header.rs`), and a part
-//! for each of the two searches (`squeeze/checkpoint.rs`). Each time, a new file is written beside
-//! the old one, which it then replaces. So one of the two files is complete whenever the process is
-//! killed. A search that saves its part copies the part of the other search. A run has its file
-//! open and locked, so that no other run continues from it (`resumed.rs`). With many processes,
-//! each one saves its shares of the states in a folder (`shares_folder.rs`).
+//! for each of the two searches (`squeeze/checkpoint.rs` of `cuba`). Each time, a new file is
+//! written beside the old one, which it then replaces. So one of the two files is complete whenever
+//! the process is killed. A search that saves its part copies the part of the other search. A run
+//! has its file open and locked, so that no other run continues from it (`resumed.rs`). With many
+//! processes, each one saves its shares of the states in a folder (`shares_folder.rs`).
 
 mod format;
 mod header;

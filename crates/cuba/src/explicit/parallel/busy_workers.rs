@@ -1,7 +1,7 @@
 //! Keeps the worker threads of the pool busy between the phases of a round.
 //!
-//! A worker thread without a job soon falls asleep, and waking it takes as long as some phases do.
-//! So during many phases, each other worker has a job that only looks for further jobs.
+//! A worker thread without a task soon falls asleep, and waking it takes as long as some phases do.
+//! So during many phases, each other worker has a task that only looks for further tasks.
 
 use rayon::Yield;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub(in crate::explicit) fn with_busy_workers(work: impl FnOnce() + Send) {
                 }
             }
         });
-        // A worker that started this job within another job would never return to that job.
+        // A worker that started this task within another task would never return to that task.
         while busy.load(Ordering::Relaxed) + 1 < rayon::current_num_threads() {
             thread::yield_now();
         }
@@ -41,7 +41,7 @@ pub(in crate::explicit) fn with_busy_workers(work: impl FnOnce() + Send) {
     });
 }
 
-/// A worker looks for a job this many times before it lets other processes use its core.
+/// A worker looks for a task this many times before it lets other processes use its core.
 const IDLE_LOOKS: u32 = 1 << 10;
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use rayon::ThreadPoolBuilder;
     use rayon::prelude::*;
 
-    /// Starts the work again and again while workers look for jobs. If a worker took a job before
+    /// Starts the work again and again while workers look for tasks. If a worker took a task before
     /// it is busy, the work would never end.
     #[test]
     fn the_work_ends() {
