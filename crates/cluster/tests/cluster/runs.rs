@@ -1,6 +1,7 @@
 //! Whole runs of many processes: the output of each, and the loss of a process.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
@@ -228,16 +229,25 @@ fn started_processes_end_with_process_0() {
     }
 }
 
-/// Waits until a complete checkpoint of this level or a later one exists. Two checkpoints of one
-/// part show this, because only then an earlier one stays.
+/// Waits until a process hangs by a fault. After the search, no process writes a checkpoint.
+fn wait_until_it_hangs(child: &mut Child) {
+    let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    let is_held = |line: std::io::Result<String>| line.is_ok_and(|line| line.contains("held"));
+    assert!(stderr.lines().any(is_held), "the process does not hang");
+}
+
+/// Waits until a complete checkpoint of this level or a later one exists. A part keeps its last
+/// complete checkpoint until the next one is complete on all parts. So the earliest one is complete,
+/// unless it is that of level 0 and no other one exists.
 fn wait_for_level(folder: &Path, part: usize, level: usize) {
     let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
     loop {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
         let levels = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<usize>().ok());
-        let levels: Vec<usize> = levels.filter(|&k| k >= level).collect();
-        if levels.len() > 1 {
+        let levels: Vec<usize> = levels.collect();
+        let earliest = levels.iter().copied().min().filter(|&earliest| earliest > 0 || levels.len() > 1);
+        if earliest >= Some(level) {
             return;
         }
         assert!(start.elapsed() < LONG, "{names:?}");
@@ -283,7 +293,7 @@ fn a_missing_checkpoint_of_a_part_is_reported() {
     let arguments =
         [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, CHECKPOINT_EACH_LEVEL]].concat();
     let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:MakingEvidence").spawn().expect("the process starts");
-    wait_for_level(&checkpoint, 1, 2);
+    wait_until_it_hangs(&mut first);
     first.kill().expect("it exists");
     first.wait().expect("the process ends");
     for entry in fs::read_dir(&checkpoint).expect("a folder").flatten() {
