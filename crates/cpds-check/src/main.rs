@@ -140,7 +140,7 @@ fn run(args: &Args) -> Result<String, Failure> {
         texts.iter().map(|text| Source::new(option, text.clone())).collect()
     };
     let (init, target) = (named("--init", &args.init), named("--target", &args.target));
-    let model = cpds::read_file(path, &init, &target).map_err(|error| Failure::BadModel(error.to_string()))?;
+    let model = cpds::read_file(path, &init, &target, &[]).map_err(|error| Failure::BadModel(error.to_string()))?;
     let problem = &model.reading.problem;
     let cannot = |error: io::Error| Failure::Usage(format!("cannot read {}: {error}", args.evidence));
     let text: Box<dyn Read> = match args.evidence.as_str() {

@@ -130,6 +130,7 @@
 //! | ⟨q\|w₁,…,wₙ⟩, T (§2.2, Eq. 1) | [`GlobalState`], [`VisibleState`], [`GlobalState::visible`] |
 //! | 𝒫ⁿ and its steps (§2.2) | [`Cpds`], [`Cpds::steps`] |
 //! | property C over visible states | [`Property`], [`Pattern`] |
+//! | a system for each number of threads (ours) | [`Family`] |
 //! | evidence that a state is reachable, or that no others are | [`Trace`], [`Certificate`] |
 //!
 //! The crate departs from the paper in two ways. First, a system may have several initial states,
@@ -140,6 +141,7 @@
 mod action;
 mod certificate;
 pub mod diagnostic;
+mod family;
 mod format;
 mod message_text;
 mod names;
@@ -154,6 +156,7 @@ mod trace;
 pub use action::{Action, ActionKind, NotAnAction};
 pub use certificate::{Automaton, Certificate};
 pub use diagnostic::{ReadError, Source};
+pub use family::{Family, FamilyPattern, FamilyState, GroupStacks, Replicated};
 pub use format::{Format, FromFile, PdsText, Reader, Reading, is_program, print_cpds, print_pds, read_file, read_text};
 pub use names::{MAX_NAME, Names, is_name};
 pub use notation::Notation;

@@ -97,6 +97,8 @@ pub enum ModelError {
     UndeclaredInInitialState,
     #[error("a bad pattern has another number of stacks, or names what is not declared")]
     PatternDoesNotFit,
+    #[error("each initial state names more threads than there are")]
+    TooFewThreads,
     #[error("symbols must be numbered in the order in which the alphabets first mention them")]
     SymbolOrder,
 }

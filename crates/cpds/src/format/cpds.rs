@@ -199,11 +199,14 @@ impl Parser<'_> {
             WildNode::Any(span) => *span,
             WildNode::Is(symbols) => symbols.first().copied().unwrap_or(self.last),
         };
-        let mut times = 1;
+        let (mut times, mut any) = (1, false);
         if self.take(Token::Star).is_some() {
-            times = self.at_least_one("how many times")?;
+            any = self.any().is_some();
+            if !any {
+                times = self.at_least_one("how many times, or `any`")?;
+            }
         }
-        Ok(StackNode { span: first.to(self.last), word, times })
+        Ok(StackNode { span: first.to(self.last), word, times, any })
     }
 
     /// Reads a word: `-`, or symbols, top first.
@@ -221,19 +224,33 @@ impl Parser<'_> {
         Ok(symbols)
     }
 
-    /// Reads a thread after its keyword: `NAME [* copies] { … }`.
+    /// Takes the word `any`.
+    fn any(&mut self) -> Option<Span> {
+        let next = self.lexer.peek().copied().filter(|next| next.token == Token::Name)?;
+        let is_any = self.text(next.span) == "any";
+        is_any.then(|| {
+            self.next();
+            next.span
+        })
+    }
+
+    /// Reads a thread after its keyword: `NAME [* copies] { … }`, or `NAME * any { … }`.
     fn thread(&mut self, tree: &mut Tree) -> Parsed<()> {
         let name = self.name("a name for the thread")?;
-        let mut copies = 1;
+        let (mut copies, mut any) = (1, None);
         if self.take(Token::Star).is_some() {
-            let number = self.at_least_one("the number of copies")?;
-            copies = u32::try_from(number).unwrap_or(u32::MAX); // beyond the limit either way
+            any = self.any();
+            if any.is_none() {
+                let number = self.at_least_one("the number of copies, or `any`")?;
+                copies = u32::try_from(number).unwrap_or(u32::MAX); // beyond the limit either way
+            }
         }
         if self.after_line_ends() == Some(Token::OpenBrace) {
             while self.take(Token::End).is_some() {}
         }
         let brace = self.expect(Token::OpenBrace, "`{`", "a thread is written `thread NAME { … }`")?;
-        let mut thread = ThreadNode { name, copies, symbols: Vec::new(), symbols_unclear: false, actions: Vec::new() };
+        let mut thread =
+            ThreadNode { name, copies, any, symbols: Vec::new(), symbols_unclear: false, actions: Vec::new() };
         while self.take(Token::CloseBrace).is_none() {
             if self.peek().is_none() || self.another_thread_begins() {
                 let message = format!("thread `{}` is not closed", self.text(name));

@@ -47,8 +47,13 @@ pub struct FromFile {
 
 /// Reads a model: a `.cpds` file; or a `.pds` file with a `.init` file and perhaps a `.spec` file
 /// of the same name next to it. The texts in `initial` and `bad` replace the initial states and the
-/// bad patterns of the files.
-pub fn read_file(file: &Path, initial: &[Source], bad: &[Source]) -> Result<FromFile, ReadError> {
+/// bad patterns of the files. `instances` has the number of threads for each template.
+pub fn read_file(
+    file: &Path,
+    initial: &[Source],
+    bad: &[Source],
+    instances: &[(String, u32)],
+) -> Result<FromFile, ReadError> {
     let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
     let source = read_text(file)?;
     let mut reader = match format {
@@ -75,6 +80,7 @@ pub fn read_file(file: &Path, initial: &[Source], bad: &[Source]) -> Result<From
     if !bad.is_empty() {
         reader.replace_bad(bad.iter().cloned());
     }
+    reader.instances(instances.iter().cloned());
     Ok(FromFile { reading: reader.finish()?, format, files })
 }
 

@@ -7,6 +7,7 @@
 
 mod cpds;
 mod declare;
+mod family;
 mod file;
 mod fingerprint;
 mod lex;
@@ -99,6 +100,11 @@ impl Reader {
     /// Replaces the bad patterns by these, each written as in a `.cpds` file.
     pub fn replace_bad(&mut self, patterns: impl IntoIterator<Item = Source>) {
         self.tree.bad = self.states(patterns);
+    }
+
+    /// Sets the number of threads for each template. The result is a system with these threads.
+    pub fn instances(&mut self, threads: impl IntoIterator<Item = (String, u32)>) {
+        self.tree.instances = threads.into_iter().collect();
     }
 
     fn states(&mut self, texts: impl IntoIterator<Item = Source>) -> Vec<StateNode> {

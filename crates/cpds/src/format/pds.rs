@@ -120,7 +120,8 @@ impl Parser<'_> {
 
     fn pds_thread(&mut self, name: Span, tree: &mut Tree) -> Parsed<()> {
         // The following actions belong to this thread even if its range is wrong.
-        let thread = ThreadNode { name, copies: 1, symbols: Vec::new(), symbols_unclear: true, actions: Vec::new() };
+        let thread =
+            ThreadNode { name, copies: 1, any: None, symbols: Vec::new(), symbols_unclear: true, actions: Vec::new() };
         push_up_to(limits::THREADS, &mut tree.threads, thread);
         let low = self.number("the lowest symbol")?;
         let high = self.number("the highest symbol")?;

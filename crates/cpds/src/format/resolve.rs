@@ -3,11 +3,12 @@
 //! Everything that cannot be resolved is reported as an error, and then there is no model.
 
 use super::declare::{self, Alphabets};
+use super::family;
 use super::scope::{Scope, Summaries};
 use super::syntax::{StateNode, ThreadNode, Tree, WildNode, file_start, text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Setting, Source, Span};
 use crate::system::limits;
-use crate::{Alphabet, Cpds, ModelError, Problem, Program, Property, Rule};
+use crate::{Alphabet, Cpds, Family, ModelError, Problem, Program, Property, Replicated, Rule};
 use rustc_hash::FxHashMap;
 
 /// Makes the model of a tree, or reports its mistakes.
@@ -63,6 +64,25 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
     };
     let rules = tree.threads.iter().enumerate().map(|(i, thread)| rules(&scope, i, thread, diagnostics));
     let rules: Vec<Vec<Rule>> = rules.collect();
+    let instances = family::instances(sources, tree, diagnostics);
+    if tree.threads.iter().any(|thread| thread.any.is_some()) {
+        let (initial, bad) = (
+            all_states(&tree.initial, "initial state", diagnostics, |node, d| family::state(&scope, tree, node, d)),
+            all_states(&tree.bad, "bad pattern", diagnostics, |node, d| family::pattern(&scope, tree, node, d)),
+        );
+        if !diagnostics.is_ok() {
+            return None;
+        }
+        let programs = of_program.into_iter().zip(names).zip(rules).zip(&tree.threads);
+        let programs = programs.map(|((((alphabet, _), name), rules), thread)| {
+            let is_template = thread.any.is_some();
+            Program::new(&name, thread.copies, alphabet, rules).map(|program| Replicated { program, is_template })
+        });
+        let family = programs
+            .collect::<Result<_, _>>()
+            .and_then(|programs| Family::new(shared, symbols, programs, initial, bad));
+        return family.and_then(|family| family.member(&instances)).map_err(|error| report(error, diagnostics)).ok();
+    }
     let initial = all_states(&tree.initial, "initial state", diagnostics, |node, d| scope.state(node, d));
     let bad = all_states(&tree.bad, "bad pattern", diagnostics, |node, d| scope.pattern(node, d));
     if !diagnostics.is_ok() {
@@ -78,13 +98,21 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
         .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
-    // The only possible error here is a limit: on actions, or on symbols that are mentioned
-    // but not declared.
-    let report = |error: ModelError| {
-        let error = Diagnostic::error(error.to_string()).at(file_start(), "this system has more");
-        diagnostics.error(|| error.help("a system that large cannot be explored; look for a smaller model"));
-    };
-    problem.map_err(report).ok()
+    problem.map_err(|error| report(error, diagnostics)).ok()
+}
+
+/// Reports why the parts of a text make no system. For a system without templates, the only possible
+/// reason is a limit: on actions, or on symbols that are mentioned but not declared.
+fn report(error: ModelError, diagnostics: &mut Diagnostics) {
+    let diagnostic = Diagnostic::error(error.to_string());
+    diagnostics.error(|| match error {
+        ModelError::TooFewThreads => {
+            diagnostic.about(Setting::Instances).help("the threads that an initial state names are always there")
+        }
+        _ => diagnostic
+            .at(file_start(), "this system has more")
+            .help("a system that large cannot be explored; look for a smaller model"),
+    });
 }
 
 fn missing(what: &str, source: u32, help: &str) -> Diagnostic {

@@ -117,11 +117,10 @@ impl<'a> Scope<'a> {
     /// Resolves the stack of each thread, and reports all mistakes.
     fn stacks<T: Clone>(
         &self,
-        node: &StateNode,
+        (node, threads): (&StateNode, &[u32]),
         diagnostics: &mut Diagnostics,
         resolve: impl Fn(&StackNode, usize, &mut Diagnostics) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let threads = self.threads?;
         let found = node.stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.times));
         if found != threads.len() as u64 {
             self.report_wrong_number(node, found, threads, diagnostics);
@@ -160,24 +159,59 @@ impl<'a> Scope<'a> {
         });
     }
 
+    /// Resolves a state of the declared threads.
     pub(super) fn state(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<GlobalState> {
+        self.without_any(node, diagnostics)?;
+        self.state_of(node, self.threads?, diagnostics)
+    }
+
+    /// Resolves a state of threads with these programs.
+    pub(super) fn state_of(
+        &self,
+        node: &StateNode,
+        threads: &[u32],
+        diagnostics: &mut Diagnostics,
+    ) -> Option<GlobalState> {
         let shared = match node.shared {
             WildNode::Any(span) => report_any(span, diagnostics),
             WildNode::Is(span) => self.shared(span, diagnostics),
         };
-        let stacks = self.stacks(node, diagnostics, |stack, program, diagnostics| match &stack.word {
+        let stacks = self.stacks((node, threads), diagnostics, |stack, program, diagnostics| match &stack.word {
             WildNode::Any(span) => report_any(*span, diagnostics),
             WildNode::Is(word) => self.word(program, word, diagnostics).map(Stack::from_top),
         });
         Some(GlobalState { shared: shared?, stacks: stacks? })
     }
 
+    /// Resolves a pattern for the declared threads.
     pub(super) fn pattern(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<Pattern> {
+        self.without_any(node, diagnostics)?;
+        self.pattern_of(node, self.threads?, diagnostics)
+    }
+
+    /// Reports a stack of any number of threads, which only a template has.
+    fn without_any(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<()> {
+        let Some(any) = node.stacks.iter().find(|stack| stack.any) else { return Some(()) };
+        diagnostics.error(|| {
+            Diagnostic::error("`* any` in a system with a fixed number of threads")
+                .at(any.span, "this stack has any number of threads")
+                .help("write a number, or declare a template: `thread NAME * any { … }`")
+        });
+        None
+    }
+
+    /// Resolves a pattern for threads with these programs.
+    pub(super) fn pattern_of(
+        &self,
+        node: &StateNode,
+        threads: &[u32],
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Pattern> {
         let shared = match node.shared {
             WildNode::Any(_) => Some(Wild::Any),
             WildNode::Is(span) => self.shared(span, diagnostics).map(Wild::Is),
         };
-        let tops = self.stacks(node, diagnostics, |stack, program, diagnostics| match &stack.word {
+        let tops = self.stacks((node, threads), diagnostics, |stack, program, diagnostics| match &stack.word {
             WildNode::Any(_) => Some(Wild::Any),
             WildNode::Is(word) if word.len() > 1 => {
                 diagnostics.error(|| {

@@ -13,6 +13,8 @@ pub(super) struct Tree {
     pub(super) threads: Vec<ThreadNode>,
     pub(super) initial: Vec<StateNode>,
     pub(super) bad: Vec<StateNode>,
+    /// The number of threads for each template that the caller has named.
+    pub(super) instances: Vec<(String, u32)>,
     /// Whether the text is in the artifact's format. Then names are numbers (`07` is `7`), and the
     /// symbols of an action need not be declared.
     pub(super) numeric: bool,
@@ -55,7 +57,10 @@ impl NameItem {
 pub(super) struct ThreadNode {
     /// The place of the name; in the artifact's format, which has no names, the word `PDA`.
     pub(super) name: Span,
+    /// The number of copies; 1 if `any` is given.
     pub(super) copies: u32,
+    /// The word `any`, if any number of threads may run the program.
+    pub(super) any: Option<Span>,
     pub(super) symbols: Vec<NameItem>,
     pub(super) symbols_unclear: bool,
     pub(super) actions: Vec<ActionNode>,
@@ -154,7 +159,10 @@ pub(super) enum WildNode<T> {
 pub(super) struct StackNode {
     pub(super) span: Span,
     pub(super) word: WildNode<Vec<Span>>,
+    /// The number of threads; 1 if `any` is given.
     pub(super) times: u64,
+    /// Whether the stack is that of all other threads of a template: `STACK * any`.
+    pub(super) any: bool,
 }
 
 /// Adds an item, unless the list already exceeds the limit. A later check reports a list that

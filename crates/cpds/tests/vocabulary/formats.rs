@@ -85,7 +85,7 @@ proptest! {
         words in proptest::collection::vec(
             proptest::sample::select(vec![
                 "shared", "init", "bad", "thread", "symbols", "PDA", "0", "1", "4000000000", "18446744073709551616", "a",
-                "x.y", "..", "->", "→", "-", "ε", "*", ",", "|", ":", "(", ")", "{", "}", "<", "⟨", "⟩", ";", "\n", "#",
+                "x.y", "any", "thread a * any", "a*any", "..", "->", "→", "-", "ε", "*", ",", "|", ":", "(", ")", "{", "}", "<", "⟨", "⟩", ";", "\n", "#",
                 "\r\n", "\u{feff}", "\0", "\"", " ",
             ]),
             0..60,
@@ -147,7 +147,21 @@ proptest! {
 /// the text.
 fn readers_answer(text: &str) {
     let one = "1\nPDA 0 0\n";
-    for reading in [read_cpds(text), read_pds(text, "0|0", ""), read_pds(one, text, ""), read_pds(one, "0|0", text)] {
+    // Every template that has one of these names gets threads.
+    let mut family = Reader::cpds(Source::new("family.cpds", text));
+    family.instances(
+        ["P", "a", "x.y"]
+            .map(|name| (name.to_owned(), 2))
+            .into_iter()
+            .filter(|(name, _)| text.contains(&format!("{name} * any"))),
+    );
+    for reading in [
+        read_cpds(text),
+        family.finish(),
+        read_pds(text, "0|0", ""),
+        read_pds(one, text, ""),
+        read_pds(one, "0|0", text),
+    ] {
         let (sources, diagnostics) = match reading {
             Ok(Reading { problem, sources, diagnostics }) => {
                 assert!(diagnostics.is_ok());

@@ -40,9 +40,10 @@ pub(crate) struct ModelArgs {
 /// The options that only a Boolean program has.
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Start these functions of a .bp file instead of main
+    /// Start these functions of a .bp file instead of main, or fix the threads of a .cpds file
     ///
-    /// Each function has its number of threads, e.g. adder=2,stopper=1.
+    /// Each function has its number of threads, e.g. adder=2,stopper=1. In a .cpds file, each
+    /// `thread NAME * any` needs its number of threads.
     #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance, help_heading = heading::MODEL)]
     instances: Vec<(String, u32)>,
     /// Allow at most N created threads of a .bp file at a time
@@ -91,18 +92,20 @@ impl ModelArgs {
         let ProgramArgs { instances, threads, label } = &self.program;
         if Format::of_name(&self.file) != Some(Format::Bp) {
             let given = [
-                ("--instances", !instances.is_empty()),
+                ("--instances", !instances.is_empty() && Format::of_name(&self.file) == Some(Format::Pds)),
                 ("--threads", threads.is_some()),
                 ("--label", !label.is_empty()),
             ];
             if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+                let kinds =
+                    if option == "--instances" { "Boolean programs and .cpds files" } else { "Boolean programs" };
                 return Err(VerbError::Usage(format!(
-                    "{option} is only for Boolean programs, and `{}` is not one",
+                    "{option} is only for {kinds}, and `{}` is not one",
                     printable_path(&self.file)
                 )));
             }
             let (init, target) = (option_sources("--init", &self.init), option_sources("--target", &self.target));
-            let read = read_file(&path, &init, &target);
+            let read = read_file(&path, &init, &target, instances);
             let FromFile { mut reading, format, .. } = read.map_err(|mut error| {
                 self.restore_source_names(run, &mut error.sources);
                 error

@@ -15,6 +15,7 @@ mod convert;
 mod corpora;
 mod docs;
 mod evidence;
+mod families;
 mod faults;
 mod fcr;
 mod generate;

@@ -377,9 +377,14 @@ fn options_that_do_not_fit() {
     error: `p.bp` has no reachable `assert`, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`
     exit code 1
     ");
-    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--instances", "f=1"]);
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--threads", "1"]);
     assert_eq!(ran.code, 1);
-    assert_snapshot!(ran.stderr, @"error: --instances is only for Boolean programs, and `models/paper/fig1.cpds` is not one");
+    assert_snapshot!(ran.stderr, @"error: --threads is only for Boolean programs, and `models/paper/fig1.cpds` is not one");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.pds"), "1\nPDA 0 1\n").unwrap();
+    let ran = cuba(folder.path(), &["verify", "m.pds", "--instances", "f=1"]);
+    assert_eq!(ran.code, 1);
+    assert_snapshot!(ran.stderr, @"error: --instances is only for Boolean programs and .cpds files, and `m.pds` is not one");
 }
 
 #[test]

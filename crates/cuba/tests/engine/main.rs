@@ -1,5 +1,6 @@
 //! Compares the engines with the oracle, with the model collection, and with each other.
 
+mod any_threads;
 mod artifact;
 mod corpus;
 mod evidence;
