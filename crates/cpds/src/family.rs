@@ -56,8 +56,8 @@ pub struct GroupStacks {
 pub struct FamilyPattern {
     /// The shared state.
     pub shared: Wild<SharedState>,
-    /// For each program, the tops of some of its threads: for a template, those of different threads
-    /// in any order; otherwise one for each thread.
+    /// For each program, the tops of some of its threads: for a template, those of different
+    /// threads in any order; otherwise one for each thread.
     pub tops: Vec<Vec<Wild<Option<Symbol>>>>,
 }
 
@@ -218,8 +218,8 @@ fn arrangement_count(sorted: &[Wild<Option<Symbol>>], threads: u64) -> u64 {
     count
 }
 
-/// Adds to `rows` all ways to give the tops to threads that are free in `row`. Equal tops get threads
-/// from number `from` on, so that each way comes once.
+/// Adds to `rows` all ways to give the tops to threads that are free in `row`. Equal tops get
+/// threads from number `from` on, so that each way comes once.
 fn arrange(
     sorted: &[Wild<Option<Symbol>>],
     from: usize,

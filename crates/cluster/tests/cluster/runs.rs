@@ -237,8 +237,8 @@ fn wait_until_it_hangs(child: &mut Child) {
 }
 
 /// Waits until a complete checkpoint of this level or a later one exists. A part keeps its last
-/// complete checkpoint until the next one is complete on all parts. So the earliest one is complete,
-/// unless it is that of level 0 and no other one exists.
+/// complete checkpoint until the next one is complete on all parts. So the earliest one is
+/// complete, unless it is that of level 0 and no other one exists.
 fn wait_for_level(folder: &Path, part: usize, level: usize) {
     let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
     loop {

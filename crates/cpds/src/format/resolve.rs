@@ -81,7 +81,7 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         let family = programs
             .collect::<Result<_, _>>()
             .and_then(|programs| Family::new(shared, symbols, programs, initial, bad));
-        return family.and_then(|family| family.member(&instances)).map_err(|error| report(error, diagnostics)).ok();
+        return family.and_then(|family| family.member(&instances)).map_err(|error| report(&error, diagnostics)).ok();
     }
     let initial = all_states(&tree.initial, "initial state", diagnostics, |node, d| scope.state(node, d));
     let bad = all_states(&tree.bad, "bad pattern", diagnostics, |node, d| scope.pattern(node, d));
@@ -98,12 +98,12 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
         .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
-    problem.map_err(|error| report(error, diagnostics)).ok()
+    problem.map_err(|error| report(&error, diagnostics)).ok()
 }
 
-/// Reports why the parts of a text make no system. For a system without templates, the only possible
-/// reason is a limit: on actions, or on symbols that are mentioned but not declared.
-fn report(error: ModelError, diagnostics: &mut Diagnostics) {
+/// Reports why the parts of a text make no system. For a system without templates, the only
+/// possible reason is a limit: on actions, or on symbols that are mentioned but not declared.
+fn report(error: &ModelError, diagnostics: &mut Diagnostics) {
     let diagnostic = Diagnostic::error(error.to_string());
     diagnostics.error(|| match error {
         ModelError::TooFewThreads => {

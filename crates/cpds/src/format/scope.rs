@@ -161,7 +161,7 @@ impl<'a> Scope<'a> {
 
     /// Resolves a state of the declared threads.
     pub(super) fn state(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<GlobalState> {
-        self.without_any(node, diagnostics)?;
+        without_any(node, diagnostics)?;
         self.state_of(node, self.threads?, diagnostics)
     }
 
@@ -185,19 +185,8 @@ impl<'a> Scope<'a> {
 
     /// Resolves a pattern for the declared threads.
     pub(super) fn pattern(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<Pattern> {
-        self.without_any(node, diagnostics)?;
+        without_any(node, diagnostics)?;
         self.pattern_of(node, self.threads?, diagnostics)
-    }
-
-    /// Reports a stack of any number of threads, which only a template has.
-    fn without_any(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<()> {
-        let Some(any) = node.stacks.iter().find(|stack| stack.any) else { return Some(()) };
-        diagnostics.error(|| {
-            Diagnostic::error("`* any` in a system with a fixed number of threads")
-                .at(any.span, "this stack has any number of threads")
-                .help("write a number, or declare a template: `thread NAME * any { … }`")
-        });
-        None
     }
 
     /// Resolves a pattern for threads with these programs.
@@ -225,6 +214,17 @@ impl<'a> Scope<'a> {
         });
         Some(Pattern { shared: shared?, tops: tops? })
     }
+}
+
+/// Reports a stack of any number of threads, which only a template has.
+fn without_any(node: &StateNode, diagnostics: &mut Diagnostics) -> Option<()> {
+    let Some(any) = node.stacks.iter().find(|stack| stack.any) else { return Some(()) };
+    diagnostics.error(|| {
+        Diagnostic::error("`* any` in a system with a fixed number of threads")
+            .at(any.span, "this stack has any number of threads")
+            .help("write a number, or declare a template: `thread NAME * any { … }`")
+    });
+    None
 }
 
 fn report_any<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
