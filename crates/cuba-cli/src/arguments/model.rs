@@ -40,10 +40,10 @@ pub(crate) struct ModelArgs {
 /// The options that only a Boolean program has.
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Start these functions of a .bp file instead of main, or fix the threads of a .cpds file
+    /// Start so many threads of these functions or templates
     ///
-    /// Each function has its number of threads, e.g. adder=2,stopper=1. In a .cpds file, each
-    /// `thread NAME * any` needs its number of threads.
+    /// For a .bp file, these functions start instead of main, e.g. adder=2,stopper=1. For a .cpds
+    /// file, each template (thread NAME * any) needs its number of threads.
     #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance, help_heading = heading::MODEL)]
     instances: Vec<(String, u32)>,
     /// Allow at most N created threads of a .bp file at a time

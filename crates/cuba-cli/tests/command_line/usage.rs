@@ -211,7 +211,7 @@ fn short_help_has_a_line_for_each_option() {
     Model:
           --init <STATE>       Replace the initial states of the model by this state
           --target <PATTERN>   Replace the bad patterns of the model by this pattern
-          --instances <F=N,…>  Start these functions of a .bp file instead of main
+          --instances <F=N,…>  Start so many threads of these functions or templates
           --threads <N>        Allow at most N created threads of a .bp file at a time
           --label <LABEL>      Make a state bad if a thread is at this label of a .bp file
 
