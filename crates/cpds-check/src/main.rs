@@ -1,7 +1,7 @@
 //! `cuba-check MODEL EVIDENCE`: accepts evidence, or reports the condition that it violates.
 
 use cpds::Source;
-use cpds::diagnostic::{plural, printable_lines};
+use cpds::diagnostic::{Setting, plural, printable_lines};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
@@ -140,7 +140,18 @@ fn run(args: &Args) -> Result<String, Failure> {
         texts.iter().map(|text| Source::new(option, text.clone())).collect()
     };
     let (init, target) = (named("--init", &args.init), named("--target", &args.target));
-    let model = cpds::read_file(path, &init, &target, &[]).map_err(|error| Failure::BadModel(error.to_string()))?;
+    let model = cpds::read_file(path, &init, &target, &[]).map_err(|error| {
+        let is_family = error.diagnostics.kept().iter().any(|it| it.settings.contains(&(Setting::Instances, None)));
+        let how = if is_family {
+            format!(
+                "\nconvert the family to a system first: cuba convert {} --instances … --to cpds -o FILE.cpds",
+                args.model
+            )
+        } else {
+            String::new()
+        };
+        Failure::BadModel(format!("{error}{how}"))
+    })?;
     let problem = &model.reading.problem;
     let cannot = |error: io::Error| Failure::Usage(format!("cannot read {}: {error}", args.evidence));
     let text: Box<dyn Read> = match args.evidence.as_str() {

@@ -97,6 +97,21 @@ fn the_checker_refuses_programs() {
     assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; convert it to a system first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
 }
 
+/// A family has no number of threads, so it is no system either.
+#[test]
+fn the_checker_refuses_families() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f.cpds");
+    fs::write(&path, "shared 0; init 0|a*any; thread P * any { symbols a }").unwrap();
+    let ran = cuba_check(&[path.to_str().unwrap(), "-"], b"");
+    assert_eq!((ran.code, &*ran.stdout), (2, ""));
+    let stderr = ran.stderr.replace(path.to_str().unwrap(), "f.cpds");
+    assert_snapshot!(stderr, @"
+    f.cpds:1:36: error: `P` has no number of threads
+    convert the family to a system first: cuba convert f.cpds --instances … --to cpds -o FILE.cpds
+    ");
+}
+
 /// The list in the certificate is the one in the answer.
 #[test]
 fn all_that_is_visible() {
