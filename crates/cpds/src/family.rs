@@ -389,6 +389,8 @@ mod tests {
             (with("0|a,b", "0|a,* * any"), &[("Q", 1)], "no stack for all other threads of `Q`"),
             (with("0|a*any,b*any", "0|a,* * any"), &[("Q", 1)], "`* any` for `P`, which has a fixed number of threads"),
             (with("0|a,b*any,b", "0|a,* * any"), &[("Q", 1)], "more stacks than threads"),
+            (with("0|a,b*9999999999,b*any", "0|a,* * any"), &[("Q", 1)], "too many threads"),
+            (with("0|a,b*any", "0|a,b*1025,* * any"), &[("Q", 1)], "too many threads"),
             (with("0|a,b*any", "0|a,b*any"), &[("Q", 1)], "a bad pattern cannot be about all threads of a template"),
             (with("0|a,a*any", "0|a,* * any"), &[("Q", 1)], "unknown stack symbol `a`"),
             (

@@ -69,7 +69,9 @@ fn group_sizes(scope: &Scope<'_>, tree: &Tree, node: &StateNode, diagnostics: &m
     // Without all declarations of threads, nothing is known about groups.
     scope.threads?;
     let most = usize::try_from(limits::THREADS).expect("a small number");
-    let repeated = |stack| std::iter::repeat_n(stack, usize::try_from(stack_times(stack)).unwrap_or(most).min(most));
+    // More than any group has, so that a group with so many stacks is refused.
+    let times = |stack: &StackNode| usize::try_from(stack.times).map_or(most + 2, |times| times.min(most + 2));
+    let repeated = |stack| std::iter::repeat_n(stack, times(stack));
     let mut stacks = node.stacks.iter().flat_map(repeated).peekable();
     let mut sizes = Vec::with_capacity(tree.threads.len());
     for thread in &tree.threads {
@@ -81,6 +83,14 @@ fn group_sizes(scope: &Scope<'_>, tree: &Tree, node: &StateNode, diagnostics: &m
             }
             let Some(stack) = stacks.next() else { break false };
             size += 1;
+            if size > most + usize::from(thread.any.is_some()) {
+                diagnostics.error(|| {
+                    Diagnostic::error("too many threads")
+                        .at(stack.span, format!("at most {most} altogether, copies counted"))
+                        .help(format!("write the common stack of `{name}` once, as `STACK * any`"))
+                });
+                return None;
+            }
             match (stack.any, thread.any) {
                 (true, Some(_)) => break true,
                 (true, None) => {
@@ -94,7 +104,7 @@ fn group_sizes(scope: &Scope<'_>, tree: &Tree, node: &StateNode, diagnostics: &m
                 _ => {}
             }
         };
-        if !is_complete || size > most {
+        if !is_complete {
             diagnostics.error(|| {
                 let (message, help) = match thread.any {
                     Some(_) => (
@@ -120,10 +130,6 @@ fn group_sizes(scope: &Scope<'_>, tree: &Tree, node: &StateNode, diagnostics: &m
         return None;
     }
     Some(sizes)
-}
-
-fn stack_times(stack: &StackNode) -> u64 {
-    if stack.any { 1 } else { stack.times }
 }
 
 /// Returns the number of threads for each template, in the order of the text.

@@ -134,11 +134,6 @@ mod tests {
     use cpds::Problem;
     use cpds_testing::overapproximation::cut_off;
 
-    fn overapproximation(text: &str) -> (&'static Problem, Overapproximation<'static>) {
-        let problem: &Problem = Box::leak(Box::new(text.parse().unwrap()));
-        (problem, Overapproximation::new(problem.system(), true))
-    }
-
     fn shown(problem: &Problem, states: &BTreeSet<VisibleState>) -> Vec<String> {
         states.iter().map(|state| problem.system().paper(state).to_string()).collect()
     }
@@ -148,7 +143,8 @@ mod tests {
     /// Fig. 3 and Ex. 14.
     #[test]
     fn z_and_the_generators_of_fig_1() {
-        let (problem, z) = overapproximation(FIG_1);
+        let problem: &Problem = &FIG_1.parse().unwrap();
+        let z = Overapproximation::new(problem.system(), true);
         let all = shown(problem, &z.states());
         assert_eq!(all, ["⟨0|1,ε⟩", "⟨0|1,4⟩", "⟨0|1,6⟩", "⟨1|2,ε⟩", "⟨1|2,4⟩", "⟨1|2,6⟩", "⟨2|2,5⟩", "⟨3|2,4⟩"]);
         assert_eq!(shown(problem, &z.generators()), ["⟨0|1,ε⟩", "⟨0|1,6⟩"]);
@@ -158,7 +154,8 @@ mod tests {
 
     #[test]
     fn the_lower_symbols_of_initial_stacks_emerge() {
-        let (problem, z) = overapproximation("shared 0; init 0|a b c; thread A { symbols a b c; (0,a) -> (0,-) }");
+        let problem: &Problem = &"shared 0; init 0|a b c; thread A { symbols a b c; (0,a) -> (0,-) }".parse().unwrap();
+        let z = Overapproximation::new(problem.system(), true);
         assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨0|a⟩", "⟨0|b⟩", "⟨0|c⟩"]);
         assert_eq!(shown(problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
     }
@@ -166,8 +163,9 @@ mod tests {
     /// A pop leads to ⟨0|b⟩, and later an overwrite leads to ⟨0|b⟩ again.
     #[test]
     fn a_pop_target_stays_a_pop_target() {
-        let (problem, z) =
-            overapproximation("shared 0; init 0|a b; thread A { symbols a b; (0,a) -> (0,-); (0,b) -> (0,b) }");
+        let problem: &Problem =
+            &"shared 0; init 0|a b; thread A { symbols a b; (0,a) -> (0,-); (0,b) -> (0,b) }".parse().unwrap();
+        let z = Overapproximation::new(problem.system(), true);
         assert_eq!(shown(problem, &z.pop_targets()), ["⟨0|ε⟩", "⟨0|b⟩"]);
     }
 
@@ -177,7 +175,8 @@ mod tests {
     fn matched_returns_are_tighter_than_z() {
         let text = "shared 0 1 2; init 0|main; thread A { symbols main after end f g;
             (0,main) -> (1,f after); (1,f) -> (1,-); (1,after) -> (2,g end); (2,g) -> (2,-) }";
-        let (problem, z) = overapproximation(text);
+        let problem: &Problem = &text.parse().unwrap();
+        let z = Overapproximation::new(problem.system(), true);
         let cut = |cut| Overapproximation::cut_off(problem.system(), cut, true);
         assert_eq!(shown(problem, &cut(Cut::Z).states()), shown(problem, &z.states()));
         assert_eq!(z.size(), Count::from(9));
@@ -188,7 +187,7 @@ mod tests {
     #[test]
     fn higher_stacks_are_tighter_than_matched_returns() {
         let text = "shared 0 1; init 0|a b; thread A { symbols a b c; (0,a) -> (0,-); (0,b) -> (1,c); (1,c) -> (1,-) }";
-        let (problem, _) = overapproximation(text);
+        let problem: &Problem = &text.parse().unwrap();
         let size = |cut| Overapproximation::cut_off(problem.system(), cut, true).size();
         assert_eq!(size(Cut::matched(3)), Count::from(4));
     }
@@ -202,7 +201,7 @@ mod tests {
     /// have to become wider.
     #[test]
     fn rows_become_wider_for_more_words() {
-        let (problem, _) = overapproximation(WORDS);
+        let problem: &Problem = &WORDS.parse().unwrap();
         for height in 1..=4 {
             let overapproximation = Overapproximation::cut_off(problem.system(), Cut::matched(height), true);
             assert_eq!(overapproximation.states(), cut_off(problem.system(), height), "height {height}");
@@ -213,10 +212,10 @@ mod tests {
     /// may also lie below a and b.
     #[test]
     fn symbols_below_a_loop_lie_below_all_of_it() {
-        let (problem, _) = overapproximation(
+        let problem: &Problem = &
             "shared 0 1; init 0|s
-            thread A { symbols s a b c r t; (0,s) -> (0,a r); (0,s) -> (0,c t); (0,a) -> (0,b); (0,b) -> (0,c); (0,c) -> (0,a); (0,b) -> (1,-) }",
-        );
+            thread A { symbols s a b c r t; (0,s) -> (0,a r); (0,s) -> (0,c t); (0,a) -> (0,b); (0,b) -> (0,c); (0,c) -> (0,a); (0,b) -> (1,-) }"
+        .parse().unwrap();
         let states = Overapproximation::cut_off(problem.system(), Cut::matched(1), true).states();
         assert_eq!(states, cut_off(problem.system(), 1));
         let tops = states.iter().filter(|state| state.shared.0 == 1).count();
@@ -227,7 +226,7 @@ mod tests {
     /// exploration. Each state but the first one takes at least one transition.
     #[test]
     fn the_caller_can_stop_the_exploration() {
-        let (problem, _) = overapproximation(WORDS);
+        let problem: &Problem = &WORDS.parse().unwrap();
         let exploration = || {
             CutOffExploration::new(
                 problem.system(),
@@ -270,7 +269,8 @@ mod tests {
     #[test]
     fn no_symbol_emerges_from_the_empty_stack() {
         let text = "shared 0 1; init 0|-; thread A { symbols a b; (0,-) -> (1,-); (0,a) -> (0,a b) }";
-        let (problem, z) = overapproximation(text);
+        let problem: &Problem = &text.parse().unwrap();
+        let z = Overapproximation::new(problem.system(), true);
         assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨1|ε⟩"]);
         assert_eq!(z.pop_targets(), BTreeSet::new());
     }
